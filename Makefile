@@ -1,0 +1,59 @@
+# Two commands: `make results` rebuilds the tables and figures, `make test` runs the tests.
+# Both first make .venv from requirements.lock, and do nothing twice.
+PYTHON ?= python3
+SIZE ?= default
+BIN := .venv/bin
+OVERLAY := $(if $(filter-out default,$(SIZE)),--configfile config/$(SIZE).yaml)
+STAMP := .venv/.installed
+export PYTHONUTF8 = 1
+
+.PHONY: help results test test-slow lint format lock clean
+
+help:  ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+results: $(STAMP)  ## rebuild every table and figure (SIZE=smoke|default|full)
+	$(BIN)/snakemake --cores all $(OVERLAY)
+	@echo
+	@echo "tables:  $(CURDIR)/results/tables/summary.md   (also .csv and .tex, one per task)"
+	@echo "figures: $(CURDIR)/results/figures/"
+
+test: $(STAMP)  ## run the test suite
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)  ## the tests that take minutes each
+	$(BIN)/python -m pytest -m slow
+
+lint: $(STAMP)  ## style, types and the workflow's own linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+format: $(STAMP)  ## rewrite code in the house style
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile workflow/rules
+
+lock: ## resolve pyproject.toml anew into requirements.lock
+	rm -rf .venv-lock build
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet "torch==2.13.0"
+	.venv-lock/bin/pip install --quiet ".[dev]" "setuptools>=77"
+	.venv-lock/bin/pip freeze --all --exclude pip --exclude sagebench \
+		| sed -e 's/+cpu$$//' -e '/^nvidia-/d' -e '/^cuda-/d' -e '/^triton==/d' > requirements.lock
+	rm -rf .venv-lock build
+
+clean:  ## forget computed results (fetched archives stay in the per-user cache)
+	rm -rf .snakemake .cache logs benchmarks data/raw data/corpora data/samples data/perturbed \
+		data/embeddings data/similarity data/scores
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=python3.12 …" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable .
+	touch $@

@@ -1,0 +1,84 @@
+"""Command line: `python -m sagebench COMMAND …`; each command is a module of sagebench.commands."""
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from sagebench import commands
+from sagebench.errors import BenchError
+
+# One thread per job: Snakemake runs the jobs side by side, and a fixed number of threads keeps
+# floating-point sums in the same order whatever the machine. Set before any library loads.
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TQDM_MININTERVAL": "5",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 = done, 2 = an error the user can act on (its text is the message)."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = _parser(arguments[:1]).parse_args(arguments)
+    log = options.log
+    started = time.perf_counter()
+    try:
+        options.run(options)
+    except BenchError as error:
+        _say(f"error: {error}", log)
+        return 2
+    except Exception:
+        _say(traceback.format_exc(), log, stderr=log is None)
+        if log:
+            last = traceback.format_exc().strip().splitlines()[-1]
+            sys.stderr.write(f"error: {last}\n  This is a defect; the traceback is in {log}\n")
+        return 1
+    _say(f"{options.command}: done in {time.perf_counter() - started:.1f} s", log, stderr=False)
+    return 0
+
+
+def _say(text: str, log: Path | None, stderr: bool = True) -> None:
+    if stderr:
+        sys.stderr.write(text.rstrip() + "\n")
+    if log:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with open(log, "a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text.rstrip() + "\n")
+
+
+def _parser(first: list[str]) -> argparse.ArgumentParser:
+    """The parser; only the command that is asked for is imported (all of them for --help)."""
+    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    wanted = first if first and first[0] in names else names
+    parser = argparse.ArgumentParser(prog="sagebench", description=__doc__)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name in wanted:
+        module = importlib.import_module(f"sagebench.commands.{name}")
+        summary, _, rest = (module.__doc__ or "").partition("\n")
+        sub = subparsers.add_parser(
+            name,
+            help=summary,
+            description=f"{summary}\n{rest}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.add_argument("--log", type=Path, help="also write messages and tracebacks here")
+        module.configure(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""params.yaml, typed: every knob of the benchmark, extra keys refused.
+
+`Params` is the single source: the JSON schema in workflow/schemas is generated from it
+(`python -m sagebench schema`), and a test fails when the two drift apart.
+"""
+
+import difflib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from sagebench import registry
+from sagebench.errors import BenchError
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
+Fraction = Annotated[float, Field(gt=0, le=1)]
+Position = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of params.yaml: unknown keys are errors, values cannot be changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Needles(Section):
+    """Sizes (fraction of a document's tokens) and positions (0 start … 1 end) of an edit."""
+
+    sizes: list[Fraction] = Field(min_length=1)
+    positions: list[Position] = Field(min_length=1)
+
+
+class HumanPreference(Section):
+    """Task 1. Corpora of pairwise choices and of ratings."""
+
+    preferences: list[Name] = Field(min_length=1)
+    ratings: list[Name] = Field(min_length=1)
+    pairs: Count  # at most this many choices per corpus
+    items: Count  # at most this many rated items per corpus (each with all its aspects)
+    min_gap: float = Field(ge=0)  # a choice needs human means at least this far apart
+    ties: Literal["second", "half"]  # equal similarities: predict summary 2, or half a hit
+
+
+class Robustness(Section):
+    """Task 2. `superficial` and `semantic` name the transforms of each kind."""
+
+    corpora: list[Name] = Field(min_length=1)
+    documents: Count
+    superficial: list[Name] = Field(min_length=1)
+    semantic: list[Name] = Field(min_length=1)
+    # all_then_mean: a condition holds if it holds for all its transforms; mean of the three rates
+    # simultaneous: all three conditions hold for one document
+    # average: mean over single comparisons
+    reading: Literal["all_then_mean", "simultaneous", "average"]
+
+
+class Sensitivity(Section):
+    """Task 3."""
+
+    corpora: list[Name] = Field(min_length=1)
+    documents: Count
+    insertion: Needles
+    removal: Needles
+
+
+class Clustering(Section):
+    """Task 4. Complete linkage on 1 - similarity; k = number of classes in the sample."""
+
+    corpora: list[Name] = Field(min_length=1)
+    texts: Count
+
+
+class Retrieval(Section):
+    """Task 5."""
+
+    corpora: list[Name] = Field(min_length=1)
+    documents: Count
+    transforms: list[Name] = Field(min_length=1)
+    insertion: Needles
+    removal: Needles
+    cutoff: Count  # NDCG@cutoff
+    layout: Literal["paired", "replace", "mixed"]
+
+
+class Agreement(Section):
+    """The paper's CNN/DailyMail cells recomputed: classical metrics, more documents."""
+
+    corpora: list[Name] = Field(min_length=1)
+    documents: Count
+    systems: list[Name] = Field(min_length=1)
+
+
+class Tasks(Section):
+    """The five tasks."""
+
+    human_preference: HumanPreference
+    robustness: Robustness
+    sensitivity: Sensitivity
+    clustering: Clustering
+    retrieval: Retrieval
+
+
+class Bootstrap(Section):
+    """Percentile intervals over units (documents, pairs, queries, texts)."""
+
+    resamples: int = Field(ge=100)
+    level: float = Field(gt=0.5, lt=1)
+
+
+class Model(Section):
+    """A sentence-transformers model by Hub id or folder, named by the user."""
+
+    name: Name
+    path: str = Field(min_length=1)
+    revision: str | None = None
+    max_tokens: int | None = Field(default=None, ge=1)
+    query_prompt: str = ""
+    document_prompt: str = ""
+
+
+class Params(Section):
+    """The whole of params.yaml."""
+
+    seed: int = Field(ge=0)
+    size: Name  # the name of this configuration, shown on the tables
+    tasks: Tasks
+    agreement: Agreement
+    perturbations: dict[Name, dict[str, Any]]  # parameters per perturbation; {} = its defaults
+    metrics: dict[Name, dict[str, Any]]  # a row label; `metric:` names another label's metric
+    references: list[Name]
+    models: list[Name | Model]
+    bootstrap: Bootstrap
+
+    @field_validator("metrics")
+    @classmethod
+    def _metrics_exist(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for label, options in value.items():
+            _exists("metric", str(options.get("metric", label)))
+        return value
+
+    @field_validator("perturbations")
+    @classmethod
+    def _perturbations_exist(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in value:
+            _exists("perturbation", name)
+        return value
+
+    @field_validator("references")
+    @classmethod
+    def _references_exist(cls, value: list[str]) -> list[str]:
+        for name in value:
+            _exists("metric", name)
+        return value
+
+
+def _exists(kind: str, name: str) -> None:
+    try:
+        registry.check(kind, name)
+    except BenchError as error:
+        raise ValueError(str(error)) from None
+
+
+def load(config: dict[str, Any], where: str = "params.yaml") -> Params:
+    """Params from a merged configuration; a BenchError lists every wrong key."""
+    try:
+        return Params.model_validate(config)
+    except ValidationError as error:
+        lines = [_explain(problem) for problem in error.errors()]
+        raise BenchError(f"{where} is not valid:\n" + "\n".join(lines)) from None
+
+
+def read(*paths: Path | str) -> Params:
+    """Params from a file and its overlays, later ones winning key by key."""
+    merged: dict[str, Any] = {}
+    for path in paths:
+        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+        if not isinstance(loaded, dict):
+            raise BenchError(f"{path} must be a mapping of keys, not {type(loaded).__name__}")
+        merged = merge(merged, loaded)
+    return load(merged, " + ".join(map(str, paths)))
+
+
+def merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
+    """Mappings merge key by key; any other value of the overlay replaces the base's."""
+    result = dict(base)
+    for key, value in overlay.items():
+        both = isinstance(value, dict) and isinstance(result.get(key), dict)
+        result[key] = merge(result[key], value) if both else value
+    return result
+
+
+def _explain(problem: Any) -> str:
+    """One line: the key, what is wrong with its value, what is allowed."""
+    path = [
+        str(part) for part in problem["loc"] if not str(part).startswith(("constrained", "Model"))
+    ]
+    key = ".".join(path)
+    if problem["type"] == "extra_forbidden":
+        allowed = _keys_beside(path)
+        near = difflib.get_close_matches(path[-1], allowed, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return f"  {key}: no such key.{hint} Allowed here: {', '.join(allowed)}"
+    if problem["type"] == "missing":
+        return f"  {key}: is missing"
+    value = "" if isinstance(problem["input"], dict) else f" (got {problem['input']!r})"
+    return f"  {key}: {problem['msg'].removeprefix('Value error, ')}{value}"
+
+
+def _keys_beside(path: list[str]) -> list[str]:
+    section: Any = Params
+    for part in path[:-1]:
+        found = section.model_fields.get(part)
+        section = found.annotation if found else None
+        if not (isinstance(section, type) and issubclass(section, BaseModel)):
+            return []
+    return sorted(section.model_fields)
