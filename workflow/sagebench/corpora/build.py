@@ -1,0 +1,127 @@
+"""From fetched files to a normalised corpus and its data card."""
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sagebench import layout, registry
+from sagebench.corpora import catalogue
+from sagebench.corpora.catalogue import Catalogue, Corpus
+from sagebench.corpora.files import write_bytes
+from sagebench.corpora.normalise import Normalised, normalise
+from sagebench.corpora.records import Parsed
+from sagebench.errors import BenchError
+
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+def build(corpus_name: str, raw: Path, out: Path) -> None:
+    """Write the corpus to `out` (Parquet; retrieval also queries and qrels) with its data card.
+
+    `raw` is data/raw, in which the corpus's sources were fetched. The same files give the same
+    bytes. BenchError if a file is missing, an option is wrong, or nothing is left.
+    """
+    known = catalogue.load()
+    corpus = known.corpus(corpus_name)
+    parsed = _parse(corpus_name, corpus, raw)
+    result = normalise(corpus.role, parsed)
+    for name, frame in result.frames.items():
+        if frame.is_empty():
+            raise BenchError(
+                f"corpus {corpus_name!r} has no {name} left of {parsed.read} records "
+                f"(dropped: {dict(result.dropped)}, queries left out: {dict(result.left_out)}); "
+                "check its options in workflow/catalogue/corpora.yaml"
+            )
+    layout.write_corpus(result.frames, out, corpus.role)
+    card = _card(corpus_name, known, parsed, result)
+    text = json.dumps(card, ensure_ascii=False, indent=2, sort_keys=True)
+    write_bytes(out.with_suffix(".card.json"), f"{text}\n".encode())
+
+
+def _parse(name: str, corpus: Corpus, raw: Path) -> Parsed[Any]:
+    files = [raw / given for given in corpus.inputs]
+    for path, given in zip(files, corpus.inputs, strict=True):
+        if not path.is_file():
+            source = given.partition("/")[0]
+            raise BenchError(f"corpus {name!r}: {path} is missing; fetch source {source!r} first")
+    parser = registry.load("parser", corpus.parser)
+    try:
+        inspect.signature(parser).bind(files, **corpus.options)
+    except TypeError as error:
+        takes = [key for key in inspect.signature(parser).parameters if key != "files"]
+        raise BenchError(
+            f"corpus {name!r}: parser {corpus.parser!r}: {error}; its options are "
+            f"{', '.join(takes) or 'none'}"
+        ) from None
+    parsed: Parsed[Any] = parser(files, **corpus.options)
+    return parsed
+
+
+def _card(name: str, known: Catalogue, parsed: Parsed[Any], result: Normalised) -> dict[str, Any]:
+    corpus = known.corpus(name)
+    sources = sorted({given.partition("/")[0] for given in corpus.inputs})
+    described = corpus.model_dump(include={"role", "title", "domain", "licence", "citation"})
+    return {
+        "corpus": name,
+        **described,
+        "quirks": list(corpus.quirks),
+        "stands_for": corpus.stands_for.model_dump() if corpus.stands_for else None,
+        "sources": [
+            known.source(source).model_dump(include={"package", "version", "archive", "sha256"})
+            for source in sources
+        ],
+        "rows_read": parsed.read,
+        "rows": result.frames["sample"].height,
+        "dropped": dict(sorted(result.dropped.items())),
+        "conflicts": result.conflicts,
+        "queries_left_out": dict(sorted(result.left_out.items())),
+        "texts_repaired": result.clean.repaired,
+        "texts_with_lost_characters": result.clean.lost_characters,
+        "counts": _counts(result.frames),
+        "words": _word_quantiles(result.frames),
+    }
+
+
+def _counts(content: dict[str, pl.DataFrame]) -> dict[str, int]:
+    """Distinct things of the corpus: classes, texts, queries, judgements, whatever it has."""
+    sample = content["sample"]
+    counts = {
+        title: sample[column].n_unique()
+        for column, title in (
+            ("label", "classes"),
+            ("aspect", "aspects"),
+            ("item_id", "items"),
+            ("doc_id", "texts"),
+        )
+        if column in sample.columns
+    }
+    if "queries" in content:
+        counts["queries"] = content["queries"].height
+        counts["judgements"] = content["qrels"].height
+    return counts
+
+
+def _word_quantiles(content: dict[str, pl.DataFrame]) -> dict[str, list[int]]:
+    """Per kind of text, words (between white space) of the distinct texts at QUANTILES."""
+    sample = content["sample"]
+    columns = {
+        "text": ["text", "text_a"],
+        "summary": ["summary", "summary_1", "summary_2"],
+        "second text": ["text_b"],
+    }
+    texts: dict[str, set[str]] = {}
+    for kind, names in columns.items():
+        found = {t for n in names if n in sample.columns for t in sample[n].drop_nulls()}
+        if found:
+            texts[kind] = found
+    if "queries" in content:
+        texts["query"] = set(content["queries"]["text"])
+    return {kind: _quantiles([len(t.split()) for t in found]) for kind, found in texts.items()}
+
+
+def _quantiles(values: list[int]) -> list[int]:
+    ordered = sorted(values)
+    return [ordered[round(q * (len(ordered) - 1))] for q in QUANTILES]

