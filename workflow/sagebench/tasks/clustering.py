@@ -1,0 +1,119 @@
+"""Task 4, clustering performance: do clusters of texts match their classes (paper, section 3.4).
+
+Complete linkage on 1 - similarity, cut to as many clusters as there are classes; V-measure.
+
+Ties. Token metrics give many pairs the same similarity, and complete linkage then merges
+whichever comes first. So the texts are put in an order given by a hash of their ids, never in
+the corpus's or the ids' own order, which often follow the classes and would leak them into the
+clusters. `ties` counts the merges at a height that another merge shares.
+"""
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sagebench import frames, rng, stats
+from sagebench.errors import BenchError
+from sagebench.registry import register
+from sagebench.stats import Codes
+from sagebench.tasks.base import Inputs, Scores, Spec, System, Task, distinct
+from sagebench.tasks.scorebook import Scorebook
+
+
+@register("task", "clustering")
+class Clustering(Task):
+    """Agglomerative clustering of labelled texts by a system's similarities."""
+
+    def texts(self, inputs: Inputs) -> list[str]:
+        """The texts of the sample."""
+        return distinct(inputs["sample"]["text"])
+
+    def similarity(self, inputs: Inputs, system: System, spec: Spec) -> pl.DataFrame:
+        """All pairs, once each, over the sample in its hash order (`hash_ordered`)."""
+        texts = hash_ordered(inputs["sample"], spec["seed"])["text"].to_list()
+        values = np.asarray(system.condensed(texts), dtype=np.float32)
+        frame = pl.DataFrame({"similarity": values})
+        return frames.SIMILARITY["clustering"].check(frame, "the similarities of all text pairs")
+
+    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+        """Measures: `homogeneity`, `completeness`, `score` (V-measure). Units: each text's
+        `class` and `cluster` as numbers.
+
+        The interval resamples texts with their clusters as they are: it shows what the choice of
+        texts does to the score of a clustering, not to the clustering. Its bias is taken out
+        (`stats.centred`). BenchError if the sample has one class, or as many as texts.
+        """
+        sample = hash_ordered(inputs["sample"], spec["seed"])
+        classes = _codes(sample["label"], spec["corpus"])
+        book = Scorebook("clustering", sample["doc_id"].to_list(), "texts", spec)
+        for system, frame in sorted(similarities.items()):
+            similarity = frame["similarity"].to_numpy()
+            if len(similarity) != (pairs := len(classes) * (len(classes) - 1) // 2):
+                raise BenchError(
+                    f"system {system!r} has {len(similarity)} similarities of text pairs, not "
+                    f"{pairs}: they belong to another sample; delete its file and run again"
+                )
+            _score_system(book, system, similarity, classes)
+        return book.result()
+
+
+def hash_ordered(sample: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The sample in an order that depends on the texts' ids and the seed alone."""
+    sample = sample.sort("doc_id")
+    return sample[rng.hash_order(sample["doc_id"].to_list(), seed, "clustering order")]
+
+
+def complete_linkage(
+    similarity: npt.NDArray[np.float32], k: int
+) -> tuple[Codes, npt.NDArray[np.float64]]:
+    """Exactly k clusters of n texts, and the (n-1,) heights of the whole tree's merges.
+
+    `similarity` is (n(n-1)/2,), condensed. The clusters, (n,) codes in order of appearance, are
+    what the first n - k merges leave; a cut by height could not part equal heights.
+    """
+    from scipy.cluster.hierarchy import linkage
+
+    tree = linkage(1 - similarity.astype(np.float64), method="complete")
+    n = len(tree) + 1
+    members = {text: [text] for text in range(n)}
+    for step, (left, right) in enumerate(tree[: n - k, :2].astype(int)):
+        members[n + step] = members.pop(left) + members.pop(right)
+    clusters = np.empty(n, dtype=np.int64)
+    for code, texts in enumerate(sorted(members.values(), key=min)):
+        clusters[texts] = code
+    return clusters, tree[:, 2]
+
+
+def _codes(labels: pl.Series, corpus: str) -> Codes:
+    """(n,) the place of each label among the sorted labels."""
+    names = sorted(set(labels))
+    if len(names) < 2:
+        raise BenchError(
+            f"clustering on {corpus!r}: the sample has {len(names)} class(es), two are needed; "
+            "raise tasks.clustering.texts or choose another corpus"
+        )
+    if len(names) >= len(labels):
+        raise BenchError(
+            f"clustering on {corpus!r}: {len(names)} clusters of {len(labels)} texts say nothing; "
+            "raise tasks.clustering.texts"
+        )
+    place = {name: code for code, name in enumerate(names)}
+    return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def _score_system(
+    book: Scorebook, system: str, similarity: npt.NDArray[np.float32], classes: Codes
+) -> None:
+    k = int(classes.max()) + 1
+    clusters, heights = complete_linkage(similarity, k)
+    book.unit_values(system, "class", classes.astype(np.float64))
+    book.unit_values(system, "cluster", clusters.astype(np.float64))
+    _, shared = np.unique(heights, return_counts=True)
+    ties = int(shared[shared > 1].sum())
+    n, cut = len(classes), len(classes) - k
+    among_equals = heights[cut - 1] == heights[cut]
+    note = "the cut parts merges of equal height: decided by hash order" if among_equals else ""
+    measures = stats.v_measure(book.weights, classes, clusters)
+    measures["score"] = measures.pop("v_measure")
+    for name, values in measures.items():
+        book.cell(system, name, stats.centred(values), n=n, ties=ties, notes=[note])
