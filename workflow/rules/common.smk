@@ -1,0 +1,48 @@
+"""What every phase shares: the checked plan, the interpreter, the guard against two runs at once."""
+
+import atexit
+import fcntl
+import os
+import shlex
+import sys
+
+from snakemake.exceptions import WorkflowError
+
+import sagebench.tables.metrics
+from sagebench import figures, layout, tables
+from sagebench.corpora import catalogue
+from sagebench.errors import BenchError
+from sagebench.jobs import Jobs
+from sagebench.params import load
+from sagebench.plan import DATA, RESULTS, Plan
+from sagebench.results import results_files
+
+try:
+    plan = Plan(load(config), catalogue.load())
+except BenchError as error:
+    raise WorkflowError(str(error)) from None
+jobs = Jobs(plan)
+
+# Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
+shell.prefix(f'export PATH={shlex.quote(os.path.dirname(sys.executable))}:"$PATH"; ')
+
+
+wildcard_constraints:
+    task="|".join(plan.tasks),
+    corpus="|".join(plan.corpora()),
+    system="|".join(plan.systems),
+    model="|".join(plan.models) or "none",
+    perturbation="[a-z0-9_]+",
+
+
+# Snakemake's own lock outlives a killed run and then refuses the next one. This one is held by
+# the process itself, so it ends with it (the default profile switches Snakemake's off).
+onstart:
+    run_lock = open(".snakemake/sagebench.lock", "w")
+    try:
+        fcntl.flock(run_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise WorkflowError(
+            f"another run is at work in {os.getcwd()}: wait for it or end it first"
+        )
+    atexit.register(run_lock.close)

@@ -1,0 +1,141 @@
+"""The parameters and the code that single jobs depend on, as the rules hand them to Snakemake.
+
+A job's `*_spec` is its whole parameter set as one JSON string: Snakemake remembers parameters as
+a set of values, in which two that swap would not be noticed.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from sagebench import provenance, registry
+from sagebench.corpora.catalogue import FOLDER
+from sagebench.params import Model
+from sagebench.plan import Plan
+
+# The keys of a task's section that a job reads: a job is not rerun for the others.
+SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
+SCORE_KEYS = {*SIMILARITY_KEYS, "ties", "reading", "insertion", "removal", "transforms"}
+
+
+class Jobs:
+    """Specs and code digests for the jobs of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def params_spec(self) -> str:
+        """All parameters: a table's caption says what its numbers rest on."""
+        return _json(self.plan.params.model_dump(mode="json"))
+
+    def source_spec(self, source: str) -> str:
+        """A source's catalogue entry."""
+        return _json(self.plan.catalogue.source(source).model_dump(mode="json"))
+
+    def corpus_spec(self, corpus: str) -> str:
+        """A corpus's catalogue entry."""
+        return _json(self.plan.catalogue.corpus(corpus).model_dump(mode="json"))
+
+    def sample_spec(self, task: str, corpus: str) -> str:
+        """Which part of a corpus a task uses."""
+        role, plan = self.plan.role(corpus), self.plan.tasks[task]
+        spec: dict[str, Any] = {
+            "role": role, "corpus": corpus, "n": plan.size, "seed": self.plan.params.seed
+        }  # fmt: skip
+        if role == "preferences":
+            spec |= {"n": plan.section["pairs"], "min_gap": plan.section["min_gap"]}
+        elif role == "ratings":
+            spec["n"] = plan.section["items"]
+        return _json(spec)
+
+    def perturb_spec(self, task: str, perturbation: str) -> str:
+        """A perturbation, its parameters, its grid of sizes and positions."""
+        return _json(
+            {
+                "name": perturbation,
+                "params": self.plan.params.perturbations.get(perturbation, {}),
+                "seed": self.plan.params.seed,
+                "needles": self.plan.tasks[task].perturbations[perturbation],
+            }
+        )
+
+    def embed_spec(self, task: str, model: str) -> str:
+        """A model and where the task's texts lie."""
+        entry, plan = self.plan.models[model], self.plan.tasks[task]
+        spec = {
+            "task": task,
+            "kind": plan.kind,
+            "corpora": {corpus: self.plan.role(corpus) for corpus in plan.corpora},
+            "perturbations": list(plan.perturbations),
+        }
+        if isinstance(entry, Model):
+            return _json(spec | {"model": entry.model_dump(mode="json")})
+        # The command looks the entry up by name; it is here so that a change of it counts.
+        catalogued = self.plan.catalogue.model(entry).model_dump(mode="json")
+        return _json(spec | {"model": entry, "entry": catalogued})
+
+    def similarity_spec(self, task: str, corpus: str, system: str) -> str:
+        """A system, a corpus and the task's parameters that shape a comparison."""
+        if system in self.plan.models:
+            described: dict[str, Any] = {"kind": "model", "name": system}
+        else:
+            metric, options = self.plan.metrics[system]
+            described = {"kind": "metric", "name": system, "metric": metric, "params": options}
+        return _json(self._place(task, corpus, SIMILARITY_KEYS) | {"system": described})
+
+    def score_spec(self, task: str, corpus: str) -> str:
+        """The systems to score and the task's parameters."""
+        place = self._place(task, corpus, SCORE_KEYS)
+        place["settings"]["bootstrap"] = self.plan.params.bootstrap.model_dump(mode="json")
+        return _json(place | {"systems": self.plan.tasks[task].systems})
+
+    def _place(self, task: str, corpus: str, keys: set[str]) -> dict[str, Any]:
+        plan = self.plan.tasks[task]
+        return {
+            "task": task,
+            "kind": plan.kind,
+            "corpus": corpus,
+            "role": self.plan.role(corpus),
+            "perturbations": list(plan.perturbations),
+            "settings": {
+                "task": {key: value for key, value in plan.section.items() if key in keys},
+                "corpus": corpus,
+                "seed": self.plan.params.seed,
+            },
+        }
+
+    def code(self, command: str, *things: tuple[str, str]) -> str:
+        """Digest of a command's modules and of the registered things (kind, name) it loads."""
+        loaded = [
+            registry.entries(kind)[registry.check(kind, name)].module for kind, name in things
+        ]
+        return provenance.code_digest(f"sagebench.commands.{command}", *loaded)
+
+    def table_code(self) -> str:
+        """Code behind a table; titles and footnotes come from the metrics' classes."""
+        metrics = sorted({name for name, _ in self.plan.metrics.values()})
+        return self.code("table", *(("metric", name) for name in metrics))
+
+    def catalogue_digest(self) -> str:
+        """Digest of the catalogue's files: titles, the paper's numbers."""
+        digests = [provenance.file_sha256(path) for path in sorted(FOLDER.iterdir())]
+        return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+
+    def similarity_code(self, task: str, system: str) -> str:
+        """Code behind a similarity: the task and, for a metric, the metric."""
+        things = [("task", self.plan.tasks[task].kind)]
+        if system in self.plan.metrics:
+            things.append(("metric", self.plan.metrics[system][0]))
+        return self.code("similarity", *things)
+
+    def embed_code(self, task: str, model: str) -> str:
+        """Code behind an embedding: the task's choice of texts and the model's encoder."""
+        entry = self.plan.models[model]
+        backend = "sentence_transformer"
+        if isinstance(entry, str):
+            backend = self.plan.catalogue.model(entry).backend
+        return self.code("embed", ("task", self.plan.tasks[task].kind), ("encoder", backend))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True)

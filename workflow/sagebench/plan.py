@@ -1,0 +1,249 @@
+"""The workflow's static view of params and catalogue: tasks, systems, and the files of each."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sagebench import layout, registry
+from sagebench.corpora.catalogue import Catalogue
+from sagebench.errors import BenchError
+from sagebench.params import Model, Needles, Params
+
+DATA = Path("data")
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True)
+class TaskPlan:
+    """One column of folders: a task on its corpora (`kind` is the task's registered name)."""
+
+    name: str
+    kind: str
+    section: dict[str, Any]
+    corpora: list[str]
+    size: int
+    perturbations: dict[str, dict[str, Any] | None]  # name -> needles (None: a transform)
+    systems: list[str]
+    models: list[str]
+
+
+class Plan:
+    """Everything the rules ask for, computed from checked params; raises BenchError early."""
+
+    def __init__(self, params: Params, catalogue: Catalogue) -> None:
+        self.params = params
+        self.catalogue = catalogue
+        self._check()
+
+    # --- systems -------------------------------------------------------------------------
+
+    @cached_property
+    def models(self) -> dict[str, str | Model]:
+        """Model label -> catalogue name or the user's own entry."""
+        return {m if isinstance(m, str) else m.name: m for m in self.params.models}
+
+    @cached_property
+    def metrics(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Row label -> (registered metric, its parameters); reference rows included."""
+        found: dict[str, tuple[str, dict[str, Any]]] = {}
+        for label, options in self.params.metrics.items():
+            rest = {key: value for key, value in options.items() if key != "metric"}
+            found[label] = (str(options.get("metric", label)), rest)
+        for name in self.params.references:
+            found[name] = (name, {"seed": self.params.seed} if name == "random" else {})
+        return found
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """Every row of the tables: models, metrics, reference rows."""
+        return [*self.models, *self.metrics]
+
+    # --- tasks ---------------------------------------------------------------------------
+
+    @cached_property
+    def tasks(self) -> dict[str, TaskPlan]:
+        """All tasks by name; the agreement check is two more columns of the same two tasks."""
+        tasks, agreement = self.params.tasks, self.params.agreement
+        preference = tasks.human_preference
+        plans = [
+            self._task("human_preference", preference.preferences + preference.ratings, 0, {}),
+            self._task(
+                "robustness", tasks.robustness.corpora, tasks.robustness.documents,
+                self._transforms(tasks.robustness.superficial + tasks.robustness.semantic),
+            ),
+            self._task(
+                "sensitivity", tasks.sensitivity.corpora, tasks.sensitivity.documents,
+                self._needles(tasks.sensitivity),
+            ),
+            self._task("clustering", tasks.clustering.corpora, tasks.clustering.texts, {}),
+            self._task(
+                "retrieval", tasks.retrieval.corpora, tasks.retrieval.documents,
+                self._transforms(tasks.retrieval.transforms) | self._needles(tasks.retrieval),
+            ),
+        ]  # fmt: skip
+        plans += [
+            TaskPlan(
+                f"agreement_{plan.name}", plan.kind, plan.section, agreement.corpora,
+                agreement.documents, plan.perturbations, agreement.systems, [],
+            )
+            for plan in plans[1:3]
+        ]  # fmt: skip
+        return {plan.name: plan for plan in plans}
+
+    def _task(
+        self, name: str, corpora: list[str], size: int, perturbations: dict[str, Any]
+    ) -> TaskPlan:
+        section = getattr(self.params.tasks, name).model_dump(mode="json")
+        models = list(self.models)
+        return TaskPlan(name, name, section, corpora, size, perturbations, self.systems, models)
+
+    def _transforms(self, names: list[str]) -> dict[str, None]:
+        return dict.fromkeys(names)
+
+    def _needles(self, section: Any) -> dict[str, dict[str, Any]]:
+        def dump(needles: Needles) -> dict[str, Any]:
+            return needles.model_dump(mode="json")
+
+        return {"lorem_insertion": dump(section.insertion), "span_removal": dump(section.removal)}
+
+    # --- files ---------------------------------------------------------------------------
+
+    def raw_files(self, source: str) -> list[Path]:
+        """The files that fetching a source writes."""
+        return [layout.raw(DATA, source, name) for name in self.catalogue.source(source).files]
+
+    def needs(self, kind: str, name: str) -> list[Path]:
+        """The fetched files that a registered thing reads."""
+        needs = registry.entries(kind)[registry.check(kind, name)].needs
+        return [path for source in needs for path in self.raw_files(source)]
+
+    def role(self, corpus: str) -> str:
+        """The role of a corpus of the catalogue."""
+        return self.catalogue.corpus(corpus).role
+
+    def corpora(self, role: str | None = None) -> list[str]:
+        """The corpora that some task uses, sorted; of one role or of all."""
+        used = {corpus for task in self.tasks.values() for corpus in task.corpora}
+        return sorted(name for name in used if role in (None, self.role(name)))
+
+    def sample_files(self, task: str, corpus: str) -> list[Path]:
+        """The sample of a corpus, with its queries and judgements if it has them."""
+        path = layout.sample(DATA, task, corpus)
+        return [path, *self._beside(path, corpus)]
+
+    def corpus_files(self, corpus: str) -> list[Path]:
+        """The normalised corpus, with its queries and judgements if it has them."""
+        path = layout.corpus(DATA, self.role(corpus), corpus)
+        return [path, *self._beside(path, corpus)]
+
+    def _beside(self, path: Path, corpus: str) -> list[Path]:
+        parts = ("queries", "qrels") if self.role(corpus) == "retrieval" else ()
+        return [layout.beside(path, part) for part in parts]
+
+    def perturbed_files(self, task: str, corpus: str) -> list[Path]:
+        """Every perturbation of a sample."""
+        names = self.tasks[task].perturbations
+        return [layout.perturbed(DATA, task, corpus, name) for name in names]
+
+    def task_inputs(self, task: str, corpus: str) -> list[Path]:
+        """What the task shows to a system on one corpus."""
+        return self.sample_files(task, corpus) + self.perturbed_files(task, corpus)
+
+    def embed_inputs(self, task: str, model: str) -> list[Path]:
+        """A task's texts over all its corpora, and the model's files."""
+        texts = [p for corpus in self.tasks[task].corpora for p in self.task_inputs(task, corpus)]
+        return texts + self.model_files(model)
+
+    def model_files(self, model: str) -> list[Path]:
+        """The fetched files of a packaged model; none for a user's own."""
+        entry = self.models[model]
+        if isinstance(entry, Model):
+            return []
+        sources = self.catalogue.model(entry).sources
+        return [path for source in sources for path in self.raw_files(source)]
+
+    def system_inputs(self, task: str, system: str) -> list[Path]:
+        """What a system itself reads: a model's embeddings of the task, a metric's sources."""
+        if system in self.models:
+            return [layout.embeddings(DATA, task, system)]
+        return self.needs("metric", self.metrics[system][0])
+
+    def similarity_files(self, task: str, corpus: str) -> list[Path]:
+        """One file per system."""
+        return [layout.similarity(DATA, task, corpus, s) for s in self.tasks[task].systems]
+
+    def score_files(self, part: str) -> list[Path]:
+        """One part of the scores of every task and corpus."""
+        return [
+            layout.scores(DATA, task.name, corpus, part)
+            for task in self.tasks.values()
+            for corpus in task.corpora
+        ]
+
+    def source_files(self) -> list[Path]:
+        """The fetched files that later phases read: the models' and those that names need."""
+        used = [("perturbation", n) for task in self.tasks.values() for n in task.perturbations]
+        used += [("metric", metric) for metric, _ in self.metrics.values()]
+        files = [path for kind, name in used for path in self.needs(kind, name)]
+        files += [path for model in self.models for path in self.model_files(model)]
+        return sorted(set(files))
+
+    def all_embeddings(self) -> list[Path]:
+        """Every embedding file of every task."""
+        return [
+            layout.embeddings(DATA, task.name, model)
+            for task in self.tasks.values()
+            for model in task.models
+        ]
+
+    def all_perturbed(self) -> list[Path]:
+        """Every perturbed file of every task."""
+        return [
+            path
+            for task in self.tasks.values()
+            for corpus in task.corpora
+            for path in self.perturbed_files(task.name, corpus)
+        ]
+
+    def cards(self) -> list[Path]:
+        """The data cards of the corpora in use."""
+        return [layout.card(DATA, self.role(name), name) for name in self.corpora()]
+
+    # --- checks ----------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        self._check_roles()
+        self._check_systems()
+        for task in self.tasks.values():
+            for name in task.perturbations:
+                registry.check("perturbation", name)
+
+    def _check_roles(self) -> None:
+        tasks, agreement = self.params.tasks, self.params.agreement
+        documents = [*tasks.robustness.corpora, *tasks.sensitivity.corpora, *agreement.corpora]
+        wanted = {
+            "documents": documents,
+            "preferences": tasks.human_preference.preferences,
+            "ratings": tasks.human_preference.ratings,
+            "labelled": tasks.clustering.corpora,
+            "retrieval": tasks.retrieval.corpora,
+        }
+        for role, corpora in wanted.items():
+            for name in corpora:
+                if self.role(name) != role:
+                    raise BenchError(
+                        f"corpus {name!r} has role {self.role(name)!r} where {role!r} is needed"
+                    )
+
+    def _check_systems(self) -> None:
+        if len(self.models) != len(self.params.models):
+            raise BenchError("models: the same name is listed twice")
+        for label, entry in self.models.items():
+            if isinstance(entry, str):
+                self.catalogue.model(entry)
+            if label in self.metrics:
+                raise BenchError(f"{label!r} is both a model and a metric: rename one")
+        for name in self.params.agreement.systems:
+            if name not in self.metrics:
+                raise registry.unknown("metric in agreement.systems", name, self.metrics)
