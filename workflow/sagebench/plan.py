@@ -10,6 +10,7 @@ from sagebench.corpora.catalogue import Catalogue
 from sagebench.errors import BenchError
 from sagebench.params import Model, Needles, Params
 
+TOKENIZER = "cl100k"  # sagebench.tokens.SOURCE, without importing the tokenizer
 DATA = Path("data")
 RESULTS = Path("results")
 
@@ -114,9 +115,14 @@ class Plan:
         return [layout.raw(DATA, source, name) for name in self.catalogue.source(source).files]
 
     def needs(self, kind: str, name: str) -> list[Path]:
-        """The fetched files that a registered thing reads."""
-        needs = registry.entries(kind)[registry.check(kind, name)].needs
-        return [path for source in needs for path in self.raw_files(source)]
+        """The fetched files that a registered thing reads.
+
+        Sizes are counted in tokens, so every perturbation reads the tokenizer too.
+        """
+        sources = set(registry.entries(kind)[registry.check(kind, name)].needs)
+        if kind == "perturbation":
+            sources.add(TOKENIZER)
+        return [path for source in sorted(sources) for path in self.raw_files(source)]
 
     def role(self, corpus: str) -> str:
         """The role of a corpus of the catalogue."""
