@@ -117,8 +117,7 @@ class Model(Section):
     path: str = Field(min_length=1)
     revision: str | None = None
     max_tokens: int | None = Field(default=None, ge=1)
-    query_prompt: str = ""
-    document_prompt: str = ""
+    prompt: str = ""  # put before every text (the paper compares texts symmetrically)
 
 
 class Params(Section):

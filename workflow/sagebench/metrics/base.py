@@ -7,19 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sagebench import registry
-from sagebench.errors import BenchError
+from sagebench.options import ParameterSet, checked
 
 Floats = npt.NDArray[np.floating[Any]]
 Texts = Sequence[str]
-
-
-class ParameterSet(BaseModel):
-    """A metric's parameters: typed, with limits; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Metric(ABC):
@@ -43,7 +35,7 @@ class Metric(ABC):
         Raises BenchError for an unknown parameter or a value that is not allowed.
         """
         self.raw = Path(raw)
-        self.parameters: Any = self._checked(params)
+        self.parameters: Any = checked(f"metric {self.title}", self.Parameters, params)
 
     @abstractmethod
     def pairs(self, a: Texts, b: Texts) -> Floats:
@@ -64,21 +56,3 @@ class Metric(ABC):
             for i, text in enumerate(texts, start=1)
         ]
         return np.concatenate([np.empty(0), *rows]).astype(np.float32)
-
-    @classmethod
-    def _checked(cls, params: dict[str, Any]) -> ParameterSet:
-        known = cls.Parameters.model_fields
-        for key in params:
-            if not known:
-                raise BenchError(f"metric {cls.title} takes no parameters: remove {key!r}")
-            if key not in known:
-                raise registry.unknown(f"parameter of metric {cls.title}", key, known)
-        try:
-            return cls.Parameters.model_validate(params)
-        except ValidationError as error:
-            lines = [
-                f"parameter {problem['loc'][0]!r} of metric {cls.title}: {problem['msg']} "
-                f"(got {problem['input']!r})"
-                for problem in error.errors()
-            ]
-            raise BenchError("\n".join(lines)) from None

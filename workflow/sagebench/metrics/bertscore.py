@@ -12,7 +12,8 @@ import numpy as np
 from pydantic import Field
 
 from sagebench.errors import BenchError
-from sagebench.metrics.base import Floats, Metric, ParameterSet, Texts
+from sagebench.metrics.base import Floats, Metric, Texts
+from sagebench.options import ParameterSet
 from sagebench.registry import register
 
 _SOURCE = "minilm"

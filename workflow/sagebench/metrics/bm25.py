@@ -8,9 +8,10 @@ import numpy as np
 from pydantic import Field
 
 from sagebench.metrics import allpairs
-from sagebench.metrics.base import Floats, Metric, ParameterSet, Texts
+from sagebench.metrics.base import Floats, Metric, Texts
 from sagebench.metrics.bm25_index import Bag, Index, saturation
 from sagebench.metrics.token_ids import TokenIds
+from sagebench.options import ParameterSet
 from sagebench.registry import register
 
 

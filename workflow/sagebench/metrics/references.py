@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from sagebench.metrics.base import Floats, Metric, ParameterSet, Texts
+from sagebench.metrics.base import Floats, Metric, Texts
+from sagebench.options import ParameterSet
 from sagebench.registry import register
 from sagebench.rng import seed_for
 

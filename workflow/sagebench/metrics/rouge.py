@@ -7,9 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sagebench.metrics import allpairs
-from sagebench.metrics.base import Floats, Metric, ParameterSet, Texts
+from sagebench.metrics.base import Floats, Metric, Texts
 from sagebench.metrics.overlap import Keys, Overlaps, overlaps_of_pairs
 from sagebench.metrics.token_ids import Ids, TokenIds
+from sagebench.options import ParameterSet
 from sagebench.registry import register
 
 _ORDERS = (1, 2)  # ROUGE-1, ROUGE-2

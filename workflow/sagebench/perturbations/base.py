@@ -12,22 +12,17 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from sagebench import registry, rng
+from sagebench import rng
 from sagebench.errors import BenchError
+from sagebench.options import ParameterSet, checked
 from sagebench.perturbations import bridge
 
 Kind = Literal["superficial", "semantic", "insertion", "removal"]
 # nlpaug compares every token with a list of the drawn ones, so its time grows with the square
 # of a text's length; a text of more words is handed over in pieces of this many tokens.
 PIECE = 1000
-
-
-class Parameters(BaseModel):
-    """A perturbation's parameters: typed, with limits; unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Perturbation(ABC):
@@ -37,13 +32,13 @@ class Perturbation(ABC):
     title: ClassVar[str]
     kind: ClassVar[Kind]
 
-    class Parameters(Parameters):
+    class Parameters(ParameterSet):
         """No parameters, unless the perturbation declares some."""
 
     def __init__(self, raw: Path, **params: Any) -> None:
         """`raw` is data/raw; `params` as in params.yaml. BenchError on a wrong parameter."""
         self.raw = Path(raw)
-        self.parameters: Any = self._checked(params)
+        self.parameters: Any = checked(f"perturbation {self.name!r}", self.Parameters, params)
         # With the defaults filled in, so that naming a default changes nothing.
         self.params: dict[str, Any] = self.parameters.model_dump(mode="json")
 
@@ -76,24 +71,6 @@ class Perturbation(ABC):
                     f"perturbation {self.name!r} ({self.kind}) needs a {what} from 0 to 1, "
                     f"got {value!r}"
                 )
-
-    @classmethod
-    def _checked(cls, params: dict[str, Any]) -> Parameters:
-        known = cls.Parameters.model_fields
-        for key in params:
-            if not known:
-                raise BenchError(f"perturbation {cls.name!r} takes no parameters: remove {key!r}")
-            if key not in known:
-                raise registry.unknown(f"parameter of perturbation {cls.name!r}", key, known)
-        try:
-            return cls.Parameters.model_validate(params)
-        except ValidationError as error:
-            lines = [
-                f"parameter {problem['loc'][0]!r} of perturbation {cls.name!r}: {problem['msg']} "
-                f"(got {problem['input']!r})"
-                for problem in error.errors()
-            ]
-            raise BenchError("\n".join(lines)) from None
 
 
 class Own(Perturbation):
