@@ -1,12 +1,21 @@
-"""Shared fixtures: verified sources, the benchmark data beside the project, scratch projects."""
+"""Shared fixtures: verified sources, the benchmark data beside the project, a finished build."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from workflow_support import Project
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file's tests stay in one worker, and so do all tests that use the one finished build."""
+    for item in items:
+        shares_build = "built" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("build" if shares_build else item.path.stem))
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +44,15 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"no benchmark data at {folder} (set SAGE_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """An undisturbed smoke build on two cores, by the README's command, in a path with a space."""
+    project = Project(tmp_path_factory.mktemp("build") / "a folder")
+    tools = Path(sys.executable).parent  # the environment that runs the tests stands in for .venv
+    project.run(
+        "make", "-o", ".venv/.installed", "results", "SIZE=smoke", f"BIN={tools}",
+        PYTHONHASHSEED="1",
+    )  # fmt: skip
+    return project

@@ -185,7 +185,7 @@ def test_params_in_yaml_are_not_changed_by_loading():
     assert config == before
 
 
-# --- versions and command line ---------------------------------------------------------------------
+# --- versions and command line ---------------------------------------------------------------
 
 
 def test_the_three_lists_of_versions_agree():

@@ -14,14 +14,24 @@ import yaml
 from sagebench import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
-_COPIED = ("Snakefile", "params.yaml", "dvc.yaml", "config", "workflow", ".dvc", ".dvcignore")
+_COPIED = (
+    "Snakefile",
+    "Makefile",
+    "params.yaml",
+    "dvc.yaml",
+    "config",
+    "profiles",
+    "workflow",
+    ".dvc",
+    ".dvcignore",
+)
 
 
 class Project:
     """A copy of the project's sources in a folder of its own; its code is what runs there."""
 
     def __init__(self, folder: Path, overlay: str = "smoke") -> None:
-        """The overlay becomes part of the copy's params.yaml, as a user would edit it."""
+        """The overlay becomes part of the copy's params.yaml, as if a user had edited it."""
         self.folder = folder
         folder.mkdir(parents=True)
         for name in _COPIED:

@@ -68,9 +68,7 @@ def read(path: Path) -> pd.DataFrame:
     numbers = ["value", "low", "high", "n"]
     try:
         # A system may be called "nan": only numbers can be missing.
-        frame = pd.read_csv(
-            path, keep_default_na=False, na_values={name: [""] for name in numbers}
-        )
+        frame = pd.read_csv(path, keep_default_na=False, na_values={name: [""] for name in numbers})
     except (OSError, ValueError) as error:
         raise BenchError(f"table {path} cannot be read ({error}); build the tables first") from None
     if list(frame.columns) != COLUMNS:
