@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -80,9 +81,7 @@ class Project:
 
     def planned(self, *arguments: str) -> list[str]:
         """The jobs that a dry run lists, as their messages, sorted."""
-        output = self.snakemake("-n", "--quiet", "host", *arguments)
-        marks = [line.partition(": ")[2] for line in output.splitlines() if line.startswith("Job ")]
-        return sorted(marks)
+        return jobs(self.snakemake("-n", "--quiet", "host", *arguments))
 
     def digests(self, *folders: str) -> dict[str, str]:
         """sha256 of every file below the folders, by relative path."""
@@ -99,6 +98,11 @@ class Project:
     def metrics(self) -> dict:
         """results/metrics.json."""
         return json.loads((self.folder / "results/metrics.json").read_text())
+
+
+def jobs(output: str) -> list[str]:
+    """The messages of the jobs that Snakemake lists, sorted."""
+    return sorted(re.findall(r"^Job \d+: (.*)$", output, flags=re.MULTILINE))
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

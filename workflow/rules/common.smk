@@ -1,4 +1,8 @@
-"""What every phase shares: the checked plan, the interpreter, the guard against two runs at once."""
+"""What every phase shares: the checked plan, the interpreter, the store of records, DVC's part.
+
+in:  params.yaml, workflow/catalogue, data/provenance (the records that travel with the data)
+out: nothing; after a whole run the finished files are in DVC's cache, `dvc status` is clean
+"""
 
 import atexit
 import fcntl
@@ -8,23 +12,32 @@ import sys
 
 from snakemake.exceptions import WorkflowError
 
+# This folder's own code, also where another checkout's is the installed one.
+CODE = os.path.join(workflow.basedir, "workflow")
+sys.path.insert(0, CODE)
+
 import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
+from sagebench.lineage import handover, persistence
 from sagebench.params import load
 from sagebench.plan import DATA, RESULTS, Plan
 from sagebench.results import results_files
 
 try:
+    persistence.install()
     plan = Plan(load(config), catalogue.load())
 except BenchError as error:
     raise WorkflowError(str(error)) from None
 jobs = Jobs(plan)
 
 # Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
-shell.prefix(f'export PATH={shlex.quote(os.path.dirname(sys.executable))}:"$PATH"; ')
+shell.prefix(
+    f'export PATH={shlex.quote(os.path.dirname(sys.executable))}:"$PATH"'
+    f" PYTHONPATH={shlex.quote(os.pathsep.join(filter(None, (CODE, os.getenv('PYTHONPATH')))))}; "
+)
 
 
 wildcard_constraints:
@@ -46,3 +59,11 @@ onstart:
             f"another run is at work in {os.getcwd()}: wait for it or end it first"
         )
     atexit.register(run_lock.close)
+    # Snakemake's limit on job starts leaves a timer behind for every job that ends, and each looks
+    # at all waiting jobs again and again: a fifth of a core after some hundred jobs.
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
+onsuccess:
+    handover.after_run(workflow.dag_settings, workflow.touch)

@@ -1,70 +1,115 @@
-"""The workflow's phases as DVC sees them: for each, the rules it may run and the files it makes."""
+"""The workflow's phases as DVC sees them: for each stage, the rules it may run and its files."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from sagebench import layout
 from sagebench.errors import BenchError
-from sagebench.plan import DATA, RESULTS, Plan
+from sagebench.plan import DATA, RESULTS, Plan, TaskPlan
 from sagebench.results import results_files
 
 # A phase and the commands that its rules call.
 PHASES = {
-    "acquire": ("fetch", "corpus"),
+    "fetch": ("fetch",),
+    "corpus": ("corpus",),
     "perturb": ("sample", "perturb"),
     "embed": ("embed",),
     "similarity": ("similarity",),
     "score": ("score",),
     "results": ("table", "figure", "card", "metrics"),
 }
-WITHOUT_TASK = ("acquire", "results")
+ROLES = ("documents", "preferences", "ratings", "labelled", "retrieval")
 
 
 @dataclass(frozen=True)
-class Phase:
-    """Rule names for `snakemake --allowed-rules`, and the files to ask it for."""
+class Stage:
+    """One stage of dvc.yaml: a phase, of one task or of the corpora of one role.
 
+    `rules` are those that `snakemake --allowed-rules` lets run in it, `files` everything that
+    they write under the present parameters, `outs` the folders and lone files that hold these.
+    """
+
+    phase: str
+    part: str | None
     rules: list[str]
     files: list[Path]
+    outs: list[Path]
+
+    @property
+    def name(self) -> str:
+        """The name in dvc.yaml."""
+        return f"{self.phase}-{self.part}" if self.part else self.phase
 
 
-def phase(plan: Plan, name: str, task: str | None = None) -> Phase:
-    """One phase of one task; `acquire` and `results` span all tasks."""
-    if name not in PHASES or (task is None) != (name in WITHOUT_TASK):
-        raise BenchError(
-            f"phase {name!r} with task {task!r}: {', '.join(PHASES)} take a task, "
-            f"except {' and '.join(WITHOUT_TASK)}"
-        )
-    if task is None:
-        return _acquire(plan) if name == "acquire" else _results()
-    if task not in plan.tasks:
-        raise BenchError(f"no task {task!r}; there are {', '.join(plan.tasks)}")
-    return _of_task(plan, name, task)
+def stages(plan: Plan) -> list[Stage]:
+    """Every stage, in the order in which data walks through.
+
+    Which stages there are does not depend on the parameters, only what lies in their folders.
+    """
+    found = [_fetch(plan), *(_corpus(plan, role) for role in ROLES)]
+    for task in plan.tasks.values():
+        found.append(_perturb(plan, task))
+        if embeds(task):
+            found.append(_embed(task))
+        found += [_similarity(plan, task), _score(task)]
+    return [*found, _results()]
 
 
-def _acquire(plan: Plan) -> Phase:
-    rules = [f"fetch_{source}" for source in plan.catalogue.sources]
-    rules += [f"corpus_{corpus}" for corpus in plan.corpora()]
-    files = [path for corpus in plan.corpora() for path in plan.corpus_files(corpus)]
-    return Phase(rules, [*files, *plan.cards(), *plan.source_files()])
+def stage(plan: Plan, phase: str, part: str | None = None) -> Stage:
+    """One stage; a BenchError lists what there is."""
+    found = {(stage.phase, stage.part): stage for stage in stages(plan)}
+    if (phase, part) not in found:
+        names = ", ".join(" ".join(filter(None, key)) for key in found)
+        raise BenchError(f"no phase {' '.join(filter(None, (phase, part)))!r}; there are {names}")
+    return found[phase, part]
 
 
-def _results() -> Phase:
-    return Phase(["table", "figure", "data_card", "metrics"], results_files(RESULTS))
+def embeds(task: TaskPlan) -> bool:
+    """Whether models take part in a task: in all but the agreement check."""
+    return task.name == task.kind
 
 
-def _of_task(plan: Plan, name: str, task: str) -> Phase:
-    this = plan.tasks[task]
-    if name == "perturb":
-        rules = [f"sample_{task}_{corpus}" for corpus in this.corpora] + ["perturb"]
-        return Phase(rules, [path for c in this.corpora for path in plan.task_inputs(task, c)])
-    if name == "embed":
-        return Phase(["embed"], [layout.embeddings(DATA, task, model) for model in this.models])
-    if name == "similarity":
-        return Phase(
-            ["similarity"], [p for c in this.corpora for p in plan.similarity_files(task, c)]
-        )
-    parts = [
-        layout.scores(DATA, task, c, part) for c in this.corpora for part in layout.SCORE_PARTS
+def _fetch(plan: Plan) -> Stage:
+    sources = plan.sources()
+    files = [path for source in sources for path in plan.raw_files(source)]
+    return Stage("fetch", None, [f"fetch_{s}" for s in sources], files, [DATA / "raw"])
+
+
+def _corpus(plan: Plan, role: str) -> Stage:
+    corpora = plan.corpora(role)
+    files = [path for corpus in corpora for path in plan.corpus_files(corpus)]
+    files += [layout.card(DATA, role, corpus) for corpus in corpora]
+    rules = [f"corpus_{corpus}" for corpus in corpora]
+    return Stage("corpus", role, rules, files, [DATA / "corpora" / role])
+
+
+def _perturb(plan: Plan, task: TaskPlan) -> Stage:
+    rules = [f"sample_{task.name}_{corpus}" for corpus in task.corpora] + ["perturb"]
+    files = [path for corpus in task.corpora for path in plan.task_inputs(task.name, corpus)]
+    kinds = ("samples", "perturbed") if task.perturbations else ("samples",)
+    return Stage("perturb", task.name, rules, files, [DATA / kind / task.name for kind in kinds])
+
+
+def _embed(task: TaskPlan) -> Stage:
+    files = [layout.embeddings(DATA, task.name, model) for model in task.models]
+    return Stage("embed", task.name, ["embed"], files, [DATA / "embeddings" / task.name])
+
+
+def _similarity(plan: Plan, task: TaskPlan) -> Stage:
+    files = [path for corpus in task.corpora for path in plan.similarity_files(task.name, corpus)]
+    return Stage("similarity", task.name, ["similarity"], files, [DATA / "similarity" / task.name])
+
+
+def _score(task: TaskPlan) -> Stage:
+    files = [
+        layout.scores(DATA, task.name, corpus, part)
+        for corpus in task.corpora
+        for part in layout.SCORE_PARTS
     ]
-    return Phase(["score"], parts)
+    return Stage("score", task.name, ["score"], files, [DATA / "scores" / task.name])
+
+
+def _results() -> Stage:
+    rules = ["table", "figure", "data_card", "metrics"]
+    outs = [RESULTS / name for name in ("tables", "figures", "corpora.md", "metrics.json")]
+    return Stage("results", None, rules, results_files(RESULTS), outs)

@@ -5,7 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sagebench import layout, registry
+from sagebench import layout, params, registry
+from sagebench.corpora import catalogue
 from sagebench.corpora.catalogue import Catalogue
 from sagebench.errors import BenchError
 from sagebench.params import Model, Needles, Params
@@ -37,6 +38,11 @@ class Plan:
         self.catalogue = catalogue
         self._check()
 
+    @classmethod
+    def read(cls, *paths: Path | str) -> "Plan":
+        """The plan of a parameter file and its overlays, with this project's catalogue."""
+        return cls(params.read(*paths), catalogue.load())
+
     # --- systems -------------------------------------------------------------------------
 
     @cached_property
@@ -48,7 +54,8 @@ class Plan:
     def metrics(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Row label -> (registered metric, its parameters); reference rows included."""
         found: dict[str, tuple[str, dict[str, Any]]] = {}
-        for label, options in self.params.metrics.items():
+        # Sorted, for DVC takes a mapping of other order for the same.
+        for label, options in sorted(self.params.metrics.items()):
             rest = {key: value for key, value in options.items() if key != "metric"}
             found[label] = (str(options.get("metric", label)), rest)
         for name in self.params.references:
@@ -186,6 +193,12 @@ class Plan:
             for task in self.tasks.values()
             for corpus in task.corpora
         ]
+
+    def sources(self) -> list[str]:
+        """The sources to fetch: of the corpora in use, and of what later phases load."""
+        inputs = [f for corpus in self.corpora() for f in self.catalogue.corpus(corpus).inputs]
+        files = [str(path.relative_to(DATA / "raw")) for path in self.source_files()]
+        return sorted({file.split("/")[0] for file in inputs + files})
 
     def source_files(self) -> list[Path]:
         """The fetched files that later phases read: the models' and those that names need."""

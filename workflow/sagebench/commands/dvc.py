@@ -16,9 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Generate and write."""
-    from sagebench.corpora import catalogue
     from sagebench.dvc_stages import write
-    from sagebench.params import read
     from sagebench.plan import Plan
 
-    write(Plan(read(options.params), catalogue.load()), options.output)
+    write(Plan.read(options.params), options.output)

@@ -12,27 +12,30 @@ from pathlib import Path
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("phase", help="acquire, perturb, embed, similarity, score or results")
-    parser.add_argument("task", nargs="?", help="a task; acquire and results have none")
+    parser.add_argument("phase", help="fetch, corpus, perturb, embed, similarity, score or results")
+    parser.add_argument("part", nargs="?", help="a task; for corpus a role; none for the ends")
     parser.add_argument("--params", type=Path, default=Path("params.yaml"), help="the parameters")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Ask Snakemake for the phase's files, with only that phase's rules allowed.
+    """Ask Snakemake for the phase's files with only its rules allowed, then keep their records.
 
-    DVC decides whether a phase runs; earlier phases' files were made, pulled or restored by it,
-    and must be taken as they are, also where Snakemake holds no record of them.
+    DVC decides whether a phase runs; earlier phases' files are taken as DVC left them.
     """
-    from sagebench.corpora import catalogue
+    from sagebench import dvc_stages, phases
     from sagebench.errors import BenchError
-    from sagebench.params import read
-    from sagebench.phases import phase
+    from sagebench.lineage.stages import Store
     from sagebench.plan import Plan
 
-    wanted = phase(Plan(read(options.params), catalogue.load()), options.phase, options.task)
+    plan = Plan.read(options.params)
+    wanted = phases.stage(plan, options.phase, options.part)
+    dvc_stages.check(plan, wanted)
     command = [
         sys.executable, "-m", "snakemake", "--cores", "all",
         "--allowed-rules", *wanted.rules, "--", *map(str, wanted.files),
     ]  # fmt: skip
-    if subprocess.run(command, check=False).returncode:  # noqa: S603  (fixed program, no shell)
-        raise BenchError(f"phase {options.phase} failed; the failing job's message is above")
+    if wanted.files and subprocess.run(command, check=False).returncode:  # noqa: S603  (no shell)
+        raise BenchError(f"phase {wanted.name} failed; the failing job's message is above")
+    store = Store()
+    store.prune(wanted)
+    store.collect(wanted)
