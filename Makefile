@@ -7,7 +7,8 @@ OVERLAY := $(if $(filter-out default,$(SIZE)),--configfile config/$(SIZE).yaml)
 STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
-.PHONY: help results test test-slow lint format lock clean
+SAMPLE ?= 5
+.PHONY: help results test test-slow audit verify sync lint format lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -23,6 +24,16 @@ test: $(STAMP)  ## run the test suite
 
 test-slow: $(STAMP)  ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow
+
+audit: $(STAMP)  ## write results/audit: what was made from what, for reviewers
+	$(BIN)/python -m sagebench audit
+	@echo "start at: $(CURDIR)/results/audit/index.md"
+
+verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs again
+	$(BIN)/python -m sagebench verify --sample $(SAMPLE)
+
+sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
+	$(BIN)/python -m sagebench sync
 
 lint: $(STAMP)  ## style, types and the workflow's own linter
 	$(BIN)/ruff check .
