@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from dvc_support import Repository
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.workflow, pytest.mark.slow, pytest.mark.timeout(900)]
 
 STAGE = "score-human_preference"
 HALF = "tasks.human_preference.ties=half"
