@@ -11,6 +11,7 @@ from workflow_support import Project
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A file's tests stay in one worker, and so do all tests that use the one finished build."""
     for item in items:

@@ -1,7 +1,9 @@
 """The workflow itself, really run at smoke size on scratch copies of the project."""
 
+import fcntl
 import re
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -54,6 +56,17 @@ def test_a_killed_run_started_again_with_other_cores_and_hash_seed_has_the_same_
         assert gap <= 1e-5
 
 
+def _wait_until_held(lock: Path) -> None:
+    for _ in range(300):
+        with open(lock, "w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+        time.sleep(0.1)
+    raise AssertionError(f"nobody holds {lock}")
+
+
 def test_a_second_run_in_the_same_folder_is_refused_while_the_first_is_alive(built):
     touched = built.folder / "results/metrics.json"
     before = touched.read_bytes()
@@ -61,7 +74,7 @@ def test_a_second_run_in_the_same_folder_is_refused_while_the_first_is_alive(bui
            "fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(60)"  # fmt: skip
     holder = built.start("python", "-c", lock)
     try:
-        time.sleep(1)
+        _wait_until_held(built.folder / ".snakemake/sagebench.lock")
         output = built.snakemake("--cores", "1", "--forcerun", "metrics", check=False)
         assert "another run is at work" in output
     finally:
