@@ -32,6 +32,7 @@ def test_a_second_run_has_nothing_to_do(built):
     assert "Nothing to be done" in built.snakemake("-n")
 
 
+@pytest.mark.slow
 def test_a_killed_run_started_again_with_other_cores_and_hash_seed_has_the_same_bytes(
     built, tmp_path
 ):
