@@ -14,7 +14,7 @@ rule table:
         tex="results/tables/{table}.tex",
         md=report(
             "results/tables/{table}.md",
-            caption="../report/table_{table}.rst",
+            caption="../report/table.rst",
             category="Tables",
             labels={"table": "{table}"},
         ),
@@ -40,7 +40,7 @@ rule figure:
         svg="results/figures/{figure}.svg",
         png=report(
             "results/figures/{figure}.png",
-            caption="../report/figure_{figure}.rst",
+            caption="../report/figure.rst",
             category="Figures",
             labels={"figure": "{figure}"},
         ),
