@@ -9,6 +9,8 @@ import yaml
 from conftest import ROOT
 from workflow_support import Project
 
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLES = ROOT / "results" / "tables"
 
