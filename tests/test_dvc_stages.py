@@ -261,10 +261,10 @@ def test_a_stage_refuses_to_run_where_dvc_would_overlook_changes(
     plan = _plan(params)
     stage = phases.stage(plan, phase, task)
     if missing is None:
-        dvc_stages.check(plan, stage, ROOT / "dvc.yaml")
+        dvc_stages.check(plan, stage, path=ROOT / "dvc.yaml")
         return
     with pytest.raises(BenchError, match="run `python -m sagebench dvc`") as error:
-        dvc_stages.check(plan, stage, ROOT / "dvc.yaml")
+        dvc_stages.check(plan, stage, path=ROOT / "dvc.yaml")
     assert missing in str(error.value)
 
 

@@ -36,33 +36,31 @@ def write(plan: Plan, path: Path = FILE) -> None:
     path.write_text(_HEADER + text, encoding="utf-8")
 
 
-def check(plan: Plan, stage: Stage, path: Path = FILE) -> None:
+def check(plan: Plan, *checked: Stage, path: Path = FILE) -> None:
     """BenchError if dvc.yaml does not name something that a stage's jobs depend on.
 
     It is generated for the names that params.yaml listed at the time: with others, say one more
     perturbation, DVC would overlook changes of it.
     """
-    if missing := untracked(plan, stage, path):
-        raise BenchError(
-            f"{path} does not name {missing[0]}, on which stage {stage.name} depends now: "
-            "run `python -m sagebench dvc`"
-        )
-
-
-def untracked(plan: Plan, stage: Stage, path: Path = FILE) -> list[str]:
-    """The files and keys that a stage's jobs depend on and dvc.yaml does not name for it."""
     import yaml
 
-    loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    named = loaded["stages"].get(stage.name, {})
-    wanted = _entry(plan, stage)
+    entries = yaml.safe_load(path.read_text(encoding="utf-8"))["stages"]
+    for stage in checked:
+        if missing := _missing(_entry(plan, stage), entries.get(stage.name, {})):
+            raise BenchError(
+                f"{path} does not name {missing[0]}, on which stage {stage.name} depends now: "
+                "run `python -m sagebench dvc`"
+            )
 
-    def lacking(kind: str, separator: str) -> list[str]:
-        """A folder or section that is named covers what lies in it."""
-        have = [f"{name}{separator}" for name in named.get(kind, [])]
-        return [name for name in wanted[kind] if not f"{name}{separator}".startswith(tuple(have))]
 
-    return lacking("deps", "/") + lacking("params", ".")
+def _missing(wanted: dict[str, Any], named: dict[str, Any]) -> list[str]:
+    """The dependencies and keys that are not named; a folder or section covers what is in it."""
+
+    def of(kind: str, separator: str) -> list[str]:
+        have = tuple(f"{name}{separator}" for name in named.get(kind, []))
+        return [name for name in wanted[kind] if not f"{name}{separator}".startswith(have)]
+
+    return of("deps", "/") + of("params", ".")
 
 
 def _entry(plan: Plan, stage: Stage) -> dict[str, Any]:

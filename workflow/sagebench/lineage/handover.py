@@ -42,9 +42,9 @@ def hand_over() -> None:
 
     _check_nothing_to_do()
     plan = Plan.read("params.yaml")
+    dvc_stages.check(plan, *stages(plan))
     store = Store()
     for stage in stages(plan):
-        dvc_stages.check(plan, stage)
         store.prune(stage)
         store.collect(stage)
     _run("dvc", "commit", "--force", "--no-relink", "--quiet")
