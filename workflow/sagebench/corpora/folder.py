@@ -19,14 +19,14 @@ def copy(name: str, source: FolderSource, destination: Path, root: Path | None =
     <member> or, packed, as <member>.gz; its sha256 is of the unpacked content. BenchError if the
     folder is not set, or a file is missing, unreadable or another than the catalogue's.
     """
-    if root is None and not (given := os.environ.get(FOLDER_VARIABLE)):
+    given = root or os.environ.get(FOLDER_VARIABLE)
+    if not given:
         raise BenchError(
             f"source {name!r} is read from a folder of yours: set {FOLDER_VARIABLE} to the one "
             f"that holds {source.folder}/ ({source.note or source.citation})"
         )
-    root = Path(given) if root is None else root
     for file_id, file in source.files.items():
-        path = root / source.folder / file.pattern
+        path = Path(given) / source.folder / file.pattern
         content = _content(name, path)
         write_bytes(destination / file_id, content)
         if (found := file_sha256(destination / file_id)) != file.sha256:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sagebench.embeddings.threads import one_thread
 from sagebench.published.folder import Folder
 from sagebench.published.vectors import Vectors
 
@@ -60,6 +61,7 @@ class Banking77:
         from sklearn.linear_model import LogisticRegression
         from sklearn.metrics import accuracy_score, f1_score
 
+        one_thread()
         asked = vectors.matrix(self.test)
         runs = []
         for drawn in self.draws():

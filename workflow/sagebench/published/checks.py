@@ -19,7 +19,9 @@ Scores = dict[str, Any]  # MTEB's name -> float, or lists and dicts of single ru
 class Prepared(Protocol):
     """A task with its data read."""
 
-    texts: list[str]
+    @property
+    def texts(self) -> list[str]:
+        """Every text that is to be embedded."""
 
     def scores(self, vectors: Vectors) -> Scores:
         """Every score of one model."""

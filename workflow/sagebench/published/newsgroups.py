@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sagebench import rng
+from sagebench.embeddings.threads import one_thread
 from sagebench.published.folder import Folder
 from sagebench.published.vectors import Vectors
 
@@ -58,6 +59,7 @@ class Sets:
         from sklearn.cluster import MiniBatchKMeans
         from sklearn.metrics import v_measure_score
 
+        one_thread()
         found = []
         for rows in self.chosen:
             classes = self.labels[rows]

@@ -64,9 +64,9 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def _tidy(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    found = []
+    found: list[dict[str, Any]] = []
     for row in rows:
-        labels = {
+        labels: dict[str, Any] = {
             "system": row.model.name, "title": row.model.title, "kind": "embedding",
             "corpus": row.check.task,
         }  # fmt: skip

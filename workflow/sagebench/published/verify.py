@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sagebench import registry
 from sagebench.corpora import catalogue
@@ -134,7 +133,11 @@ def verify(
             for task, data in prepared.items():
                 if (theirs := published[task]) is None:
                     continue
-                rows.append(_row(model, CHECKS[task], data, encoder, theirs, store))
+                started = time.perf_counter()
+                with Store.of(encoder, store) as vectors:
+                    ours = data.scores(Vectors.of(encoder, data.texts, vectors))
+                spent = time.perf_counter() - started
+                rows.append(Row(model, CHECKS[task], ours, theirs, spent))
                 say(line(rows[-1]))
     if not rows:
         names = ", ".join(model.name for model in models) or "none is configured"
@@ -148,20 +151,6 @@ def _encoder(model: Candidate, raw: Path) -> Encoder:
             fetch(source, raw / source)
         return build(model.entry, raw)
     return build(model.entry.model_dump(), raw)
-
-
-def _row(
-    model: Candidate,
-    check: Check,
-    data: Any,
-    encoder: Encoder,
-    published: reference.Score,
-    store: Path | None,
-) -> Row:
-    started = time.perf_counter()
-    with Store.of(encoder, store) as vectors:
-        scores = data.scores(Vectors.of(encoder, data.texts, vectors))
-    return Row(model, check, scores, published, time.perf_counter() - started)
 
 
 def line(row: Row) -> str:
