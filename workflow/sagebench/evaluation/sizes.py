@@ -48,7 +48,7 @@ def read(size: str | Path, beside: Sequence[str] = ()) -> Params:
 
 
 def rows(size: str | Path, labels: Sequence[str]) -> list[System]:
-    """The table rows of the packaged systems `labels`, titled as in the whole benchmark's tables."""
+    """The table rows of the packaged systems `labels`, titled as in the whole benchmark."""
     chosen = read(size, labels)
     # A variant's title says what it changes against its base, which need not be among `labels`.
     whole = chosen.model_copy(
