@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify sync lint format lock clean
+.PHONY: help results test test-slow audit verify sync lint format docs lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,11 @@ format: $(STAMP)  ## rewrite code in the house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
+
+docs: $(STAMP)  ## build site/: these pages and the library's reference
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "start at: $(CURDIR)/site/index.html"
 
 lock: ## resolve pyproject.toml anew into requirements.lock
 	rm -rf .venv-lock build

@@ -33,22 +33,27 @@ def evaluate(
     scores and tables are made by the same functions. The first call fetches the packaged corpora
     (network) and builds samples and perturbed texts into a per-user folder; later ones reuse both.
 
-    encode_or_model: what is evaluated, one of
-        - a function `encode(list[str]) -> (n, dim)` array of finite numbers, any length of
-          vector, compared by cosine; or an object with such a method, as a SentenceTransformer;
-        - a function `similarity(list[str], list[str]) -> (n,)` array in [-1, 1];
-        - the name of a model of the catalogue or of a metric, which then is its row's name;
-        - a Hub id or folder of a sentence-transformers model, or "module:function".
-    name: the row of the user's own system: small letters, digits, underscores.
-    tasks: of human_preference, robustness, sensitivity, clustering, retrieval; None: all.
-    size: "smoke" (a handful of texts), "default", "extended", "full", or a YAML file of
-        parameters that replace those of params.yaml.
-    beside: names of models, metrics and reference rows to score on the same texts.
-    batch: texts per call of an encode function.
+    `encode_or_model` is what is evaluated, one of
 
-    Returns one row per cell: `table` (summary, or a task's table), system, title, kind, corpus,
-    measure, value, low, high (the interval), n (units behind the value), note. The summary has
-    the score of each task in [0, 1], and `overall` if all five were asked for.
+    - a function `encode(list[str]) -> (n, dim)` array of finite numbers, vectors of any length,
+      compared by cosine; or an object with such a method, like a SentenceTransformer
+    - a function `similarity(list[str], list[str]) -> (n,)` array in [-1, 1]
+    - the name of a packaged model or metric, which then is the name of its row
+    - a Hub id or folder of a sentence-transformers model, or "module:function"
+
+    and the others are
+
+    - `name`: the row of the user's own system (small letters, digits, underscores)
+    - `tasks`: of human_preference, robustness, sensitivity, clustering, retrieval; None: all
+    - `size`: "smoke" (a handful of texts), "default", "extended", "full", or a YAML file of
+      parameters that replace those of params.yaml
+    - `beside`: models, metrics and reference rows to score on the same texts
+    - `batch`: texts per call of an encode function, in sorted order
+
+    Returns one row per cell: `table` (summary, or a task's table), `system`, `title`, `kind`,
+    `corpus`, `measure`, `value`, `low` and `high` (its interval), `n` (documents, pairs, queries
+    or texts behind it), `note`. The summary has the score of each task, in [0, 1], and `overall`
+    if all five were asked for.
 
     Raises BenchError for an unknown name, for a function whose result has the wrong shape, is not
     finite or out of range, and if a corpus cannot be fetched.
