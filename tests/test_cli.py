@@ -37,7 +37,7 @@ def pairs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def micro(tmp_path: Path) -> Path:
+def few(tmp_path: Path) -> Path:
     path = tmp_path / "micro.yaml"
     path.write_text(
         "bootstrap: {resamples: 100}\ntasks: {clustering: {corpora: [bbc], texts: 12}}\n"
@@ -126,9 +126,9 @@ def test_what_is_no_text_is_refused(run: Run, tmp_path: Path):
     assert "unknown suffix" in run("score", "--texts", "x.xlsx", "--metric", "jaccard")[2]
 
 
-def test_evaluate_prints_the_summary_and_gives_programs_every_cell(run: Run, micro: Path):
+def test_evaluate_prints_the_summary_and_gives_programs_every_cell(run: Run, few: Path):
     command = ["evaluate", "--model", "test_evaluation:encode", "--tasks", "clustering"]
-    command += ["--size", str(micro), "--beside", "jaccard", "random"]
+    command += ["--size", str(few), "--beside", "jaccard", "random"]
     code, out, _ = run(*command)
     assert code == 0
     header, columns, *rows = out.splitlines()

@@ -43,7 +43,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def micro(tmp_path: Path) -> Path:
+def few(tmp_path: Path) -> Path:
     """A file of the user's own: clustering of twelve texts."""
     path = tmp_path / "micro.yaml"
     path.write_text(
@@ -59,20 +59,22 @@ def cells(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 @pytest.mark.workflow
 @pytest.mark.timeout(900)
-def test_numbers_are_the_workflow_s(built: Project, raw: Callable[..., Path], fresh: Path):
+def test_numbers_are_the_workflow_s(micro: Project, raw: Callable[..., Path], fresh: Path):
     glove = build("glove", raw("glove"))
-    beside = ["glove", "bm25_self", "bm25", "random", "length_ratio"]
+    beside = ["glove", "bm25", "jaccard", "constant_1"]
 
     def vectors(texts: list[str]) -> list[np.ndarray]:
-        return [glove._compute(glove.read(text)) * 3 for text in texts]
+        read = map(glove.read, texts)
+        nothing = np.zeros(glove.dim)
+        return [glove._compute(known) * 3 if known.visible else nothing for known in read]
 
-    table = evaluate(vectors, size="smoke", beside=beside)
+    table = evaluate(vectors, size=micro.folder / "params.yaml", beside=beside)
     assert table["table"].unique(maintain_order=True).to_list() == [
         SUMMARY, *(name for names in OF_TASK.values() for name in names)
     ]  # fmt: skip
     for name in table["table"].unique():
         ours = cells(table, name)
-        path = built.folder / f"results/tables/{name}.csv"
+        path = micro.folder / f"results/tables/{name}.csv"
         theirs = pl.read_csv(path, schema_overrides=ours.schema).with_columns(
             pl.col("note").fill_null("")
         )
@@ -104,39 +106,39 @@ def test_a_similarity_function_is_scored_as_the_metric_it_is(raw: Callable[..., 
 
 
 def test_a_second_call_builds_nothing_and_gives_the_same(
-    micro: Path, fresh: Path, monkeypatch: pytest.MonkeyPatch
+    few: Path, fresh: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    first = evaluate(encode, tasks=["clustering"], size=micro, beside=["jaccard"])
+    first = evaluate(encode, tasks=["clustering"], size=few, beside=["jaccard"])
     for name in ("fetch", "build", "sample", "perturb"):
         monkeypatch.setattr(workspace, name, None)
     metric = registry.load("metric", "jaccard")
     monkeypatch.setattr(metric, "condensed", None)  # kept as well
-    again = evaluate(encode, tasks="clustering", size=micro, beside="jaccard")
+    again = evaluate(encode, tasks="clustering", size=few, beside="jaccard")
     assert_frame_equal(first, again)
-    alone = evaluate(encode, tasks=["clustering"], size=micro)
+    alone = evaluate(encode, tasks=["clustering"], size=few)
     assert_frame_equal(alone, first.filter(pl.col("system") == "mine"))
 
 
-def test_other_parameters_are_other_files(micro: Path, fresh: Path):
-    few = evaluate(encode, tasks=["clustering"], size=micro)
-    micro.write_text(micro.read_text().replace("texts: 12", "texts: 15"))
-    more = evaluate(encode, tasks=["clustering"], size=micro)
-    assert (few["n"][0], more["n"][0]) == (12, 15)
+def test_other_parameters_are_other_files(few: Path, fresh: Path):
+    twelve = evaluate(encode, tasks=["clustering"], size=few)
+    few.write_text(few.read_text().replace("texts: 12", "texts: 15"))
+    fifteen = evaluate(encode, tasks=["clustering"], size=few)
+    assert (twelve["n"][0], fifteen["n"][0]) == (12, 15)
 
 
-def test_the_order_of_a_user_s_texts_and_batches_does_not_matter(micro: Path, fresh: Path):
+def test_the_order_of_a_user_s_texts_and_batches_does_not_matter(few: Path, fresh: Path):
     sizes: list[int] = []
 
     def counting(texts: list[str]) -> np.ndarray:
         sizes.append(len(texts))
         return encode(texts)
 
-    one = evaluate(counting, tasks=["clustering"], size=micro, batch=5)
+    one = evaluate(counting, tasks=["clustering"], size=few, batch=5)
     assert sizes == [5, 5, 2]
-    assert_frame_equal(one, evaluate(encode, tasks=["clustering"], size=micro))
+    assert_frame_equal(one, evaluate(encode, tasks=["clustering"], size=few))
 
 
-def test_objects_names_and_folders(micro: Path, fresh: Path, monkeypatch: pytest.MonkeyPatch):
+def test_objects_names_and_folders(few: Path, fresh: Path, monkeypatch: pytest.MonkeyPatch):
     class Model:
         def __call__(self) -> None:
             raise AssertionError
@@ -144,25 +146,25 @@ def test_objects_names_and_folders(micro: Path, fresh: Path, monkeypatch: pytest
         def encode(self, sentences: list[str], batch_size: int = 32) -> list[list[float]]:
             return encode(sentences).tolist()
 
-    expected = evaluate(encode, tasks=["clustering"], size=micro)
-    assert_frame_equal(evaluate(Model(), tasks=["clustering"], size=micro), expected)
+    expected = evaluate(encode, tasks=["clustering"], size=few)
+    assert_frame_equal(evaluate(Model(), tasks=["clustering"], size=few), expected)
     (fresh / "my_module.py").write_text(
         "import test_evaluation\n\nclass Mine:\n    run = staticmethod(test_evaluation.encode)\n"
     )
     monkeypatch.chdir(fresh)
-    by_name = evaluate("my_module:Mine.run", tasks=["clustering"], size=micro)
+    by_name = evaluate("my_module:Mine.run", tasks=["clustering"], size=few)
     assert_frame_equal(by_name, expected)
-    own = evaluate(overlap, tasks=["clustering"], size=micro)
+    own = evaluate(overlap, tasks=["clustering"], size=few)
     assert own["kind"].unique().to_list() == ["classical"]
-    metric = evaluate(OwnSimilarity("x", overlap), tasks=["clustering"], size=micro)
+    metric = evaluate(OwnSimilarity("x", overlap), tasks=["clustering"], size=few)
     assert_frame_equal(own, metric)
 
 
 def test_a_folder_and_a_catalogue_name_are_the_same_model(
-    micro: Path, fresh: Path, raw: Callable[..., Path]
+    few: Path, fresh: Path, raw: Callable[..., Path]
 ):
     folder = raw("minilm") / "minilm/model"
-    table = evaluate(str(folder), tasks=["clustering"], size=micro, beside=["minilm"])
+    table = evaluate(str(folder), tasks=["clustering"], size=few, beside=["minilm"])
     mine, packaged = (
         table.filter(pl.col("system") == name)["value"].to_list() for name in ("mine", "minilm")
     )
@@ -170,8 +172,8 @@ def test_a_folder_and_a_catalogue_name_are_the_same_model(
     assert table.filter(pl.col("measure") == "truncated")["value"].null_count() == 0
 
 
-def test_what_a_function_reads_is_not_known(micro: Path, fresh: Path):
-    table = evaluate(encode, tasks=["clustering"], size=micro)
+def test_what_a_function_reads_is_not_known(few: Path, fresh: Path):
+    table = evaluate(encode, tasks=["clustering"], size=few)
     (row,) = table.filter(pl.col("measure") == "truncated").to_dicts()
     assert (row["value"], row["note"]) == (None, "the function does not say")
 
