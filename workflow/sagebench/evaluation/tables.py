@@ -46,7 +46,7 @@ class Rows(Context):
     rows: tuple[System, ...] = ()
 
     @property
-    def systems(self) -> list[System]:  # type: ignore[override]
+    def systems(self) -> list[System]:
         """The rows, in order."""
         return list(self.rows)
 
