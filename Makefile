@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published sync lint format lock clean
+.PHONY: help results test test-slow audit verify verify-published sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,14 @@ format: $(STAMP)  ## rewrite code in the house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
+
+docs: $(STAMP)  ## build site/: these pages and the library's reference
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "start at: $(CURDIR)/site/index.html"
+
+release: $(STAMP)  ## check every byte, pack results, records and locks into dist/
+	$(BIN)/python -m sagebench release
 
 lock: ## resolve pyproject.toml anew into requirements.lock
 	rm -rf .venv-lock build
