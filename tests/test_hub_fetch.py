@@ -250,7 +250,7 @@ def test_all_parts_may_be_listed(hub: Hub, tmp_path: Path) -> None:
 
 
 def test_without_a_connection_the_way_out_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BenchError, match="cannot be reached.*HF_ENDPOINT or a `mirror`"):
+    with pytest.raises(BenchError, match=r"cannot be reached.*HF_ENDPOINT or a `mirror`"):
         fetch(tmp_path, entry(a="a"))
 
 

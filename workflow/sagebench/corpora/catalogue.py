@@ -239,7 +239,8 @@ def _cross_check(catalogue: Catalogue) -> None:
             registry.check("parser", corpus.parser)
             for given in corpus.inputs:
                 source, _, file_id = given.partition("/")
-                _get(f"file of source {source!r}", file_id, catalogue.source(source).files)
+                files: dict[str, Any] = dict(catalogue.source(source).files)
+                _get(f"file of source {source!r}", file_id, files)
     for name, model in catalogue.models.items():
         with _naming(f"model {name!r}"):
             registry.check("encoder", model.backend)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from sagebench import registry
 from sagebench.corpora import archive, cache, catalogue
-from sagebench.corpora.hub import picked
 from sagebench.corpora.catalogue import File, Source
 from sagebench.corpora.files import write_bytes
+from sagebench.corpora.hub import picked
 from sagebench.errors import BenchError
 
 

@@ -64,8 +64,10 @@ def _json_lines(path: Path, stream: Any) -> Iterator[Row]:
 def _delimited(stream: Any, delimiter: str) -> Iterator[Row]:
     csv.field_size_limit(_FIELD_LIMIT)
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    yield from csv.DictReader(text, delimiter=delimiter, quoting=quoting)
+    if delimiter == "\t":  # a quotation mark is a character like any other
+        yield from csv.DictReader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        yield from csv.DictReader(text, delimiter=delimiter)
 
 
 def _parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Iterator[Row]:

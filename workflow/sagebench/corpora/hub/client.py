@@ -17,14 +17,14 @@ _NOT_THERE = (401, 403, 404)
 T = TypeVar("T")
 
 
-class Unreachable(BenchError):
+class UnreachableError(BenchError):
     """No connection, offline on purpose, or a server that stays busy."""
 
 
 def dataset_info(repo: str, revision: str, endpoint: str | None) -> "DatasetInfo":
     """A data set's commit and files with sizes and digests.
 
-    Unreachable without a connection; BenchError if there is no such repository or revision.
+    UnreachableError without a connection; BenchError if there is no such repository or revision.
     No token is sent: every set of the catalogue is public.
     """
     from huggingface_hub import HfApi
@@ -38,9 +38,15 @@ def dataset_info(repo: str, revision: str, endpoint: str | None) -> "DatasetInfo
 
 
 def download(
-    repo: str, commit: str, name: str, part: Path, size: int | None, endpoint: str | None,
+    repo: str,
+    commit: str,
+    name: str,
+    part: Path,
+    *,
+    size: int | None,
+    endpoint: str | None,
     progress: bool,
-) -> None:  # fmt: skip
+) -> None:
     """Bring the whole of a file into `part`, which may hold its beginning already.
 
     Nothing is trusted here: the caller checks the digest. BenchError when the connection breaks
@@ -68,9 +74,9 @@ def download(
     part.parent.mkdir(parents=True, exist_ok=True)
     try:
         _explained(once, f"{repo}/{name}", endpoint)
-    except Unreachable as error:
+    except UnreachableError as error:
         have = part.stat().st_size if part.exists() else 0
-        raise Unreachable(
+        raise UnreachableError(
             f"{error} {have} bytes are kept; run again to go on from there."
         ) from None
 
@@ -96,7 +102,7 @@ def _explained(action: Callable[[], T], what: str, endpoint: str | None) -> T:
     try:
         return _patiently(action)
     except errors.OfflineModeIsEnabled:
-        raise Unreachable(
+        raise UnreachableError(
             f"{what} is not in the cache and HF_HUB_OFFLINE forbids to ask for it: unset it, or "
             "name a folder that has the files as `mirror` in params.yaml."
         ) from None
@@ -119,7 +125,7 @@ def _explained(action: Callable[[], T], what: str, endpoint: str | None) -> T:
         if status is not None and status < 500 and status != 429:
             raise BenchError(f"{what}: {host} answers {status}") from None
         said = f"answers {status}" if status else f"cannot be reached ({type(error).__name__})"
-        raise Unreachable(
+        raise UnreachableError(
             f"{what}: {host} {said}. Check the connection and run again, or name another endpoint "
             "in HF_ENDPOINT or a `mirror` in params.yaml."
         ) from None

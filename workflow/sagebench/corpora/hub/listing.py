@@ -47,7 +47,7 @@ def of_hub(repo: str, revision: str) -> Listing:
         return _of_mirror(Path(mirror), repo, revision)
     try:
         return _remembered(repo, revision) or _remember(repo, revision, _ask(repo, revision))
-    except client.Unreachable as error:
+    except client.UnreachableError as error:
         last = kept(repo) / "refs" / quote(revision, safe="")
         if last.is_file() and (found := _remembered(repo, last.read_text(encoding="utf-8"))):
             return found

@@ -110,14 +110,20 @@ def _downloaded(repo: str, commit: str, name: str, known: Known, progress: bool)
         path.unlink(missing_ok=True)
         if (had := _in_hub_cache(repo, commit, name)) and not _differs(had, known):
             return had
+
+        def bring() -> str:
+            client.download(
+                repo, commit, name, part,
+                size=known.size, endpoint=listing.endpoint(), progress=progress,
+            )  # fmt: skip
+            return _differs(part, known)
+
         continued = part.exists()
-        client.download(repo, commit, name, part, known.size, listing.endpoint(), progress)
-        problem = _differs(part, known)
+        problem = bring()
         if problem and continued:
             # What an earlier run left may not be the beginning of this file.
             part.unlink()
-            client.download(repo, commit, name, part, known.size, listing.endpoint(), progress)
-            problem = _differs(part, known)
+            problem = bring()
         if problem:
             part.unlink()
             raise BenchError(

@@ -24,8 +24,9 @@ def clustering_sets(files: list[Path], which: int | str = "largest") -> Parsed[L
     chosen: tuple[int, _Set] | None = None
     sets = texts = 0
     distinct: set[bytes] = set()
-    layout = ""
+    layouts = set()
     for number, (layout, found) in enumerate(_sets(files)):
+        layouts.add(layout)
         sets, texts = sets + 1, texts + len(found[0])
         distinct.update(_digest(text) for text in found[0])
         larger = chosen is None or len(found[0]) > len(chosen[1][0])
@@ -36,8 +37,8 @@ def clustering_sets(files: list[Path], which: int | str = "largest") -> Parsed[L
     number, (sentences, labels) = chosen
     records = [Labelled(t or "", str(label)) for t, label in zip(sentences, labels, strict=True)]
     note = (
-        f"{layout}: {sets:,} with {texts:,} texts in all, {len(distinct):,} of them distinct; "
-        f"number {number} is used"
+        f"{' and '.join(sorted(layouts))}: {sets:,} with {texts:,} texts in all, "
+        f"{len(distinct):,} of them distinct; number {number} is used"
     )
     return Parsed(len(records), records, notes=[note])
 
