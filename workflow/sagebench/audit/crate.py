@@ -107,17 +107,18 @@ class _Builder:
         return workflow
 
     def _archives(self) -> dict[str, Entity]:
-        """Source -> its archive, as a file of a package index."""
-        return {
-            row["source"]: self._add(
-                f"pkg:pypi/{row['package'].lower()}@{row['version']}?file_name={row['archive']}",
-                "File", name=row["archive"], version=row["version"], sha256=row["sha256"],
-                encodingFormat=media_type(row["archive"]), citation=row["citation"],
+        """Source -> its archive, as a file of a package index; or its repository on the Hub."""
+        found = {}
+        for row in sources.rows(self._history):
+            pinned = {"sha256": row["sha256"], "encodingFormat": media_type(row["archive"])}
+            found[row["source"]] = self._add(
+                sources.identifier(row), "File" if row["sha256"] else "Dataset",
+                name=row["archive"] or row["source"], version=row["version"],
+                **pinned if row["sha256"] else {}, citation=row["citation"],
                 license=self._licence_of(row["licence"]), exampleOfWork={"@id": "#sources"},
                 description=f"read by: {row['used_by']}",
-            )
-            for row in sources.rows(self._history)
-        }  # fmt: skip
+            )  # fmt: skip
+        return found
 
     def _artifacts(self, archives: dict[str, Entity]) -> list[Entity]:
         """A data set per folder of data/ and results/, and the files of results/ itself."""
