@@ -132,7 +132,9 @@ def measured(folder: Path, kind: str) -> dict[str, int]:
     """MiB of memory at its highest, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "workflow"), "POLARS_MAX_THREADS": "1"}
     command = [sys.executable, "-c", MEASURE, str(folder), kind]
-    done = subprocess.run(command, env=environment, text=True, capture_output=True, timeout=600)
+    done = subprocess.run(
+        command, env=environment, text=True, capture_output=True, timeout=280, check=False
+    )
     assert done.returncode == 0, done.stderr
     found: dict[str, int] = json.loads(done.stdout)
     print(kind, found)
@@ -141,9 +143,7 @@ def measured(folder: Path, kind: str) -> dict[str, int]:
 
 def collection(folder: Path, documents: int) -> int:
     """A made collection in BEIR's layout, 500 queries; bytes of its corpus."""
-    words = random.Random(1).choices(
-        ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"], k=99
-    )
+    words = random.Random(1).choices(["alpha", "beta", "gamma", "delta", "epsilon"], k=99)
     with open(folder / "corpus", "w", encoding="utf-8") as stream:
         for n in range(documents):
             text = " ".join(words[n % 60 :]) * 2

@@ -160,10 +160,10 @@ def test_a_key_is_named_by_the_stages_whose_jobs_read_it(path, plan):
 def test_what_is_kept_of_a_big_corpus_is_named_by_its_stage():
     """Its stage reads the seed and the sizes of the samples; the packaged ones' do not."""
     paper = Plan.read(ROOT / "params.yaml", ROOT / "config/paper.yaml")
-    named = {s.name: set(render(paper)["stages"][s.name]["params"]) for s in stages(paper)}
-    assert {"seed", "tasks.retrieval.documents", "tasks.retrieval.draw"} <= named[
-        "corpus-retrieval"
-    ]
+    entries = dvc_stages.render(paper)["stages"]
+    named = {name: set(entry["params"]) for name, entry in entries.items()}
+    drawn = {"seed", "tasks.retrieval.documents", "tasks.retrieval.draw"}
+    assert drawn <= named["corpus-retrieval"]
     assert {"seed", "tasks.sensitivity.documents"} <= named["corpus-documents"]
     assert "seed" not in named["corpus-labelled"]
     assert "seed" not in DVC["stages"]["corpus-retrieval"]["params"]

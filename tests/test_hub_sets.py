@@ -27,7 +27,6 @@ from sagebench.corpora.parsers.tables import table_documents
 from sagebench.corpora.pool import Draw, everything
 from sagebench.corpora.sample import sample
 from sagebench.errors import BenchError
-from sagebench.params import read
 from sagebench.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -140,8 +139,8 @@ def test_the_paper_s_configuration_names_every_public_set() -> None:
     assert len(PAPER.tasks["clustering"].corpora) == 11
     beir_sets = {n if n.startswith("beir") else "cqadupstack" for n in PAPER.corpora("retrieval")}
     assert len(beir_sets | own) == 18
-    Plan(read(*(ROOT / p for p in ("params.yaml", "config/paper.yaml", "config/paper_sample.yaml"))),
-         KNOWN)  # fmt: skip
+    overlays = ("params.yaml", "config/paper.yaml", "config/paper_sample.yaml")
+    assert Plan.read(*(ROOT / name for name in overlays)).corpora() == PAPER.corpora()
 
 
 def test_nothing_but_the_converted_ref_moves() -> None:
@@ -294,7 +293,7 @@ def test_a_parquet_file_without_the_column(tmp_path: Path) -> None:
 
 
 def test_real_rows_in_the_hub_s_layouts(shared: Path, tmp_path: Path) -> None:
-    """SciFact whole, CNN/DailyMail articles, newsgroup subjects, StackOverflow titles: real texts."""
+    """Real texts: SciFact, CNN/DailyMail articles, newsgroup subjects, StackOverflow titles."""
     data = shared / "data"
     with serve() as hub, pytest.MonkeyPatch.context() as patch:
         for source, files in real_sets(data).items():

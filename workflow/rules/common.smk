@@ -41,12 +41,14 @@ places = {
     listing.MIRROR_VARIABLE: plan.params.mirror,
     listing.FOLDERS_VARIABLE: plan.params.folders and json.dumps(plan.params.folders),
 }
-shell.prefix(
+prefix = (
     f'export PATH={shlex.quote(os.path.dirname(sys.executable))}:"$PATH"'
     f" PYTHONPATH={shlex.quote(os.pathsep.join(filter(None, (CODE, os.getenv('PYTHONPATH')))))}"
-    + "".join(f" {name}={shlex.quote(value)}" for name, value in places.items() if value)
-    + "; "
 )
+for name, value in places.items():
+    prefix += f" {name}={shlex.quote(value)}" if value else ""
+# Snakemake takes braces for its own.
+shell.prefix(prefix.replace("{", "{{").replace("}", "}}") + "; ")
 
 
 wildcard_constraints:
