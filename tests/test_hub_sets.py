@@ -9,6 +9,7 @@ import json
 import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -28,6 +29,7 @@ from sagebench.corpora.pool import Draw, everything
 from sagebench.corpora.sample import sample
 from sagebench.errors import BenchError
 from sagebench.plan import Plan
+from sagebench.tables import paper
 
 ROOT = Path(__file__).resolve().parents[1]
 KNOWN = catalogue.load()
@@ -143,6 +145,16 @@ def test_the_paper_s_configuration_names_every_public_set() -> None:
     assert Plan.read(*(ROOT / name for name in overlays)).corpora() == PAPER.corpora()
 
 
+def test_the_paper_s_columns_are_found(tmp_path: Path) -> None:
+    """Each of the paper's columns stands beside the corpus that is its data."""
+    context = SimpleNamespace(catalogue=KNOWN)
+    for task, table in (("robustness", paper.ROBUSTNESS), ("sensitivity", paper.INSERTION)):
+        corpora = PAPER.tasks[task].corpora
+        found = [paper.dataset(context, corpus, table) for corpus in corpora]  # type: ignore[arg-type]
+        assert sorted(map(str, found)) == sorted(paper.columns(table))
+        assert {paper.provenance(context, c) for c in corpora} == {paper.SAME}  # type: ignore[arg-type]
+
+
 def test_nothing_but_the_converted_ref_moves() -> None:
     moving = {name for name, source in KNOWN.hub.items() if len(source.revision) != 40}
     assert moving == {"summarize_from_feedback"}
@@ -202,8 +214,12 @@ def test_an_unknown_split_and_a_strange_choice_are_named(tmp_path: Path) -> None
         feedback_choices([path], "train")
     axes = {"overall": 9, "accuracy": 7, "coverage": None, "coherence": 0}
     rated = {"info": {"post": "p"}, "summary": {"text": "a", "axes": axes}, "split": "test"}
-    found = feedback_ratings([write(tmp_path / "y", jsonl([rated]))], "post")
+    nothing = rated | {"info": {"post": None, "article": None}}
+    other = rated | {"info": {"post": None, "article": "a"}}
+    found = feedback_ratings([write(tmp_path / "y", jsonl([rated, nothing, other]))], "post")
+    assert (found.read, len(found.rows)) == (8, 1)
     assert found.dropped == {
+        "no source text": 4,
         "no rating of coverage": 1,
         "rating of overall outside 1 to 7": 1,
         "rating of coherence outside 1 to 7": 1,

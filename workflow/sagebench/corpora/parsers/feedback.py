@@ -63,12 +63,14 @@ def feedback_ratings(
     read = 0
     for _, row in _of_split(files, ("info", "summary", "split"), split):
         text = row["info"].get(source)
-        if not text:
+        if not text and _source(row["info"]):
             continue  # of the other source: another corpus has it
         for axis in AXES:
             read += 1
             value = row["summary"]["axes"].get(axis)
-            if value is None:
+            if not text:
+                dropped["no source text"] += 1
+            elif value is None:
                 dropped[f"no rating of {axis}"] += 1
             elif not _LOWEST <= value <= _HIGHEST:
                 dropped[f"rating of {axis} outside {_LOWEST} to {_HIGHEST}"] += 1
