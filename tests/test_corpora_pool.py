@@ -46,11 +46,13 @@ def whole_and_pool(
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.tuples(TEXTS, st.sampled_from(["", "s", "t"])), max_size=25),
-    st.integers(1, 12), st.integers(1, 12), st.integers(0, 3),
+    st.integers(1, 12), st.integers(1, 12), st.integers(0, 3), st.booleans(),
 )  # fmt: skip
-def test_documents(rows: list[tuple[str, str]], one: int, two: int, seed: int) -> None:
+def test_documents(rows: list[tuple[str, str]], one: int, two: int, seed: int, needs: bool) -> None:
     n, pool_n = sorted((one, two))
-    stream = Stream(lambda: (Document(text, summary) for text, summary in rows))
+    stream = Stream(
+        lambda: (Document(text, summary) for text, summary in rows), needs_summary=needs
+    )
     whole, pool = whole_and_pool("documents", stream, pool_n, n, seed, "documents")
     assert whole == pool
 
@@ -95,6 +97,16 @@ def test_the_counts_add_up() -> None:
     assert parsed.read == 7
     assert parsed.dropped == {"no text": 1, "duplicate": 1, "not drawn": 3}
     assert len(parsed.rows) == 2
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_document_without_its_summary_is_counted(streamed: bool) -> None:
+    rows = [Document("a", "s"), Document("b", ""), Document("c", None), Document("", "s")]
+    stream = Stream(lambda: iter(rows), needs_summary=True)
+    parsed = draw(stream, Draw(9, 1, "x")) if streamed else everything(stream)
+    result = normalise("documents", parsed)
+    assert (parsed.read, result.dropped) == (4, {"no summary": 2, "no text": 1})
+    assert result.frames["sample"]["text"].to_list() == ["a"]
 
 
 @given(st.text(st.characters(max_codepoint=127)))

@@ -20,6 +20,7 @@ from sagebench.corpora.records import Document, Parsed, Query, Stream
 from sagebench.corpora.sample import alternate
 
 NOT_DRAWN = "not drawn"
+NO_SUMMARY = "no summary"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class _Seen:
 
     texts: "array[int]" = field(default_factory=lambda: array("Q"))  # 64-bit digests
     ranks: "array[int]" = field(default_factory=lambda: array("Q"))  # leading bits of the order
-    blank: list[int] = field(default_factory=list)  # positions of documents without a text
+    # Reason -> positions of documents that do not count.
+    without: dict[str, list[int]] = field(default_factory=lambda: {NO_TEXT: [], NO_SUMMARY: []})
     judged: dict[str, int] = field(default_factory=dict)  # doc_id -> position
 
 
@@ -48,14 +50,15 @@ def draw(stream: Stream, wanted: Draw) -> Parsed[Document]:
     Relevance of a duplicate goes to the document that was kept. Memory: 16 bytes a document and
     a few times that while they are sorted, plus the drawn texts.
     """
-    queries = [query for query in stream.queries if has_word(repair(query.text.strip()))]
+    queries = [query for query in stream.queries if has_word(_cleaned(query.text))]
     relevant = {doc_id for query in queries for doc_id in query.relevant}
     seen = _first_reading(stream, wanted, relevant)
     texts = np.frombuffer(seen.texts, np.uint64)
     first = _first_of_equal(texts)  # (n,) position of the first document with the same text
     kept_of = {doc_id: int(first[position]) for doc_id, position in seen.judged.items()}
     is_kept = first == np.arange(len(first))
-    is_kept[seen.blank] = False
+    for positions in seen.without.values():
+        is_kept[positions] = False
     kept = np.flatnonzero(is_kept)
     order = kept[np.argsort(np.frombuffer(seen.ranks, np.uint64)[kept], kind="stable")]
     if wanted.judged:
@@ -66,9 +69,10 @@ def draw(stream: Stream, wanted: Draw) -> Parsed[Document]:
         chosen = set(order[: wanted.n].tolist())
     rows, names = _second_reading(stream, chosen, set(kept_of.values()))
     renamed = {doc_id: names[position] for doc_id, position in kept_of.items()}
+    without = {reason: len(positions) for reason, positions in seen.without.items()}
     dropped = {
-        NO_TEXT: len(seen.blank),
-        DUPLICATE: len(texts) - len(seen.blank) - len(kept),
+        **without,
+        DUPLICATE: len(texts) - sum(without.values()) - len(kept),
         NOT_DRAWN: len(kept) - len(rows),
     }
     return Parsed(
@@ -77,25 +81,40 @@ def draw(stream: Stream, wanted: Draw) -> Parsed[Document]:
         [_renamed(query, renamed) for query in stream.queries],
         Counter({reason: count for reason, count in dropped.items() if count}),
         Counter(stream.left_out),
-        list(stream.notes),
     )
 
 
 def everything(stream: Stream) -> Parsed[Document]:
     """All documents of the stream, in memory: for corpora that are small enough."""
-    rows = list(stream.rows())
-    return Parsed(
-        len(rows), rows, list(stream.queries), left_out=Counter(stream.left_out),
-        notes=list(stream.notes),
-    )  # fmt: skip
+    parsed = Parsed[Document](0, [], list(stream.queries), left_out=Counter(stream.left_out))
+    for record in stream.rows():
+        parsed.read += 1
+        if _lacks(stream, record, _cleaned(record.text)) == NO_SUMMARY:
+            parsed.dropped[NO_SUMMARY] += 1
+        else:
+            parsed.rows.append(record)
+    return parsed
+
+
+def _cleaned(text: str) -> str:
+    """As `normalise` cleans it."""
+    return repair(text.strip()).strip()
+
+
+def _lacks(stream: Stream, record: Document, text: str) -> str:
+    """Why a document with this cleaned text does not count, or ""."""
+    if not has_word(text):
+        return NO_TEXT
+    bare = stream.needs_summary and not has_word(_cleaned(record.summary or ""))
+    return NO_SUMMARY if bare else ""
 
 
 def _first_reading(stream: Stream, wanted: Draw, relevant: set[str]) -> _Seen:
     seen = _Seen()
     for position, record in enumerate(stream.rows()):
-        text = repair(record.text.strip()).strip()
-        if not has_word(text):
-            seen.blank.append(position)
+        text = _cleaned(record.text)
+        if reason := _lacks(stream, record, text):
+            seen.without[reason].append(position)
             seen.texts.append(0)
             seen.ranks.append(0)
             continue

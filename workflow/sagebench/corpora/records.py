@@ -77,10 +77,11 @@ class Parsed(Generic[R]):
 class Stream:
     """Documents that need not fit in memory: `rows()` reads them anew, in the source's order.
 
-    Only their ids and the queries are known before; `left_out` counts queries already.
+    Only the queries are known before; `left_out` counts queries already. With `needs_summary`,
+    documents without one are left out.
     """
 
     rows: Callable[[], Iterator[Document]]
     queries: list[Query] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
+    needs_summary: bool = False

@@ -44,7 +44,7 @@ def of_hub(repo: str, revision: str) -> Listing:
     """
     mirror = os.environ.get(MIRROR_VARIABLE, "")
     if mirror and "://" not in mirror:
-        return _of_mirror(Path(mirror), repo, revision)
+        return _of_mirror(Path(mirror).expanduser(), repo, revision)
     try:
         return _remembered(repo, revision) or _remember(repo, revision, _ask(repo, revision))
     except client.UnreachableError as error:
@@ -61,7 +61,7 @@ def of_own(name: str, why: str) -> Listing:
     folders = json.loads(os.environ.get(FOLDERS_VARIABLE) or "{}")
     if name not in folders:
         raise BenchError(f"{why} With the files at hand, name their folder as folders.{name}")
-    folder = Path(folders[name])
+    folder = Path(folders[name]).expanduser()
     if not folder.is_dir():
         raise BenchError(f"folders.{name}: there is no folder {folder}")
     return _of_folder(folder, None)
@@ -69,8 +69,8 @@ def of_own(name: str, why: str) -> Listing:
 
 def endpoint() -> str | None:
     """The mirror's address, or None: the Hub itself or what HF_ENDPOINT names."""
-    mirror = os.environ.get(MIRROR_VARIABLE, "")
-    return mirror.rstrip("/") or os.environ.get("HF_ENDPOINT") or None
+    chosen = os.environ.get(MIRROR_VARIABLE) or os.environ.get("HF_ENDPOINT") or ""
+    return chosen.rstrip("/") or None
 
 
 def kept(repo: str) -> Path:

@@ -11,7 +11,10 @@ from sagebench.registry import register
 
 @register("parser", "table_documents")
 def table_documents(files: list[Path], text: str, summary: str = "") -> Stream:
-    """Role documents: the columns that hold the text and, if there is one, its summary."""
+    """Role documents: the columns that hold the text and, if named, its summary.
+
+    A document without a summary is then left out and counted: it cannot be compared with one.
+    """
     columns = [text, *filter(None, [summary])]
 
     def read() -> Iterator[Document]:
@@ -22,4 +25,4 @@ def table_documents(files: list[Path], text: str, summary: str = "") -> Stream:
                     raise BenchError(f"{path}: columns {columns} hold more than texts")
                 yield Document(*found)
 
-    return Stream(read)
+    return Stream(read, needs_summary=bool(summary))
