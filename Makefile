@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify sync lint format lock clean
+.PHONY: help results test test-slow audit verify verify-published sync lint format lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ audit: $(STAMP)  ## write results/audit: what was made from what, for reviewers
 
 verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs again
 	$(BIN)/python -m sagebench verify --sample $(SAMPLE)
+
+verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
+	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync

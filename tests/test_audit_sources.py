@@ -39,7 +39,7 @@ def test_a_repository_is_named_with_its_revision(history: History) -> None:
     assert found["beir_scifact"]["archive"] == f"mteb/scifact@{hub.revision}"
     assert found["beir_scifact"]["licence"] == hub.licence
     assert [identifier(found[name]) for name in sorted(found)] == [
-        "#own-beir_bioasq",
+        "#folder-beir_bioasq",
         f"https://huggingface.co/datasets/mteb/scifact/tree/{hub.revision}",
     ]
     assert archive(history.all_jobs[0])["sha256"] == ""

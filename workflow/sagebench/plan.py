@@ -7,7 +7,7 @@ from typing import Any
 
 from sagebench import layout, params, registry
 from sagebench.corpora import catalogue
-from sagebench.corpora.catalogue import RECORD, Catalogue, Source
+from sagebench.corpora.catalogue import RECORD, Catalogue, Hub, Own
 from sagebench.errors import BenchError
 from sagebench.params import Model, Needles, Params
 
@@ -124,8 +124,8 @@ class Plan:
 
     def _record(self, source: str) -> list[Path]:
         """What was picked of a source that is no pinned archive."""
-        pinned = isinstance(self.catalogue.source(source), Source)
-        return [] if pinned else [layout.raw(DATA, source, RECORD)]
+        picked = isinstance(self.catalogue.source(source), Hub | Own)
+        return [layout.raw(DATA, source, RECORD)] if picked else []
 
     def corpus_inputs(self, corpus: str) -> list[Path]:
         """The fetched files that a corpus is read from, and the records of what was picked."""

@@ -62,8 +62,11 @@ class Writer:
             yield f"(and {step.others} {_OTHERS[step.job.name]})"
         if step.job.name == "fetch":
             source = archive(step.job)
-            yield f"archive {source['archive']} ({source['package']} {source['version']})"
-            yield f"archive sha256 {source['sha256'] or 'none: see source.json beside the file'}"
+            if "folder" in source:
+                yield f"the user's folder {source['folder']}"
+            else:
+                yield f"archive {source['archive']} ({source['package']} {source['version']})"
+                yield f"archive sha256 {source['sha256'] or 'none: see source.json beside it'}"
             yield f"licence {source['licence']}"
 
     def _digests(self, path: str) -> str:
@@ -119,10 +122,10 @@ class Writer:
 
 
 def archive(job: Job) -> dict[str, str]:
-    """What a fetch job's record says of the archive that it opened."""
-    keys = ("package", "version", "archive", "sha256", "licence", "citation")
+    """What a fetch job's record says of the archive, repository or folder that it opened."""
+    keys = ("package", "version", "archive", "sha256", "folder", "licence", "citation")
     spec = described(job.spec)
-    return {key: str(spec[key]) for key in keys}
+    return {key: str(spec[key]) for key in keys if key in spec}
 
 
 def _names(jobs: list[Job]) -> list[str]:

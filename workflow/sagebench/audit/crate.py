@@ -107,17 +107,26 @@ class _Builder:
         return workflow
 
     def _archives(self) -> dict[str, Entity]:
-        """Source -> its archive, as a file of a package index; or its repository on the Hub."""
+        """Source -> its archive, as a file of a package index; a repository; a user's folder."""
         found = {}
         for row in sources.rows(self._history):
-            pinned = {"sha256": row["sha256"], "encodingFormat": media_type(row["archive"])}
-            found[row["source"]] = self._add(
-                sources.identifier(row), "File" if row["sha256"] else "Dataset",
-                name=row["archive"] or row["source"], version=row["version"],
-                **pinned if row["sha256"] else {}, citation=row["citation"],
-                license=self._licence_of(row["licence"]), exampleOfWork={"@id": "#sources"},
-                description=f"read by: {row['used_by']}",
-            )  # fmt: skip
+            shared = {
+                "citation": row["citation"], "license": self._licence_of(row["licence"]),
+                "exampleOfWork": {"@id": "#sources"}, "description": f"read by: {row['used_by']}",
+            }  # fmt: skip
+            if row["sha256"]:
+                found[row["source"]] = self._add(
+                    sources.identifier(row), "File", name=row["archive"],
+                    version=row["version"], sha256=row["sha256"],
+                    encodingFormat=media_type(row["archive"]), **shared,
+                )  # fmt: skip
+            else:
+                found[row["source"]] = self._add(
+                    sources.identifier(row),
+                    "Dataset",
+                    name=row["archive"] or row["source"],
+                    **shared,
+                )
         return found
 
     def _artifacts(self, archives: dict[str, Entity]) -> list[Entity]:

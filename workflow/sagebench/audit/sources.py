@@ -45,7 +45,7 @@ def identifier(row: dict[str, str]) -> str:
         return f"pkg:pypi/{row['package'].lower()}@{row['version']}?file_name={row['archive']}"
     if row["archive"]:
         return f"https://{row['package']}/tree/{quote(row['version'], safe='')}"
-    return f"#own-{row['source']}"
+    return f"#folder-{row['source']}"
 
 
 def used_by(history: History, source: Job) -> list[str]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from sagebench import layout, registry
 from sagebench.corpora import catalogue, pool
-from sagebench.corpora.catalogue import RECORD, Catalogue, Corpus, Source
+from sagebench.corpora.catalogue import RECORD, Catalogue, Corpus, Hub, Own
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.normalise import Normalised, normalise
 from sagebench.corpora.pool import Draw
@@ -90,10 +90,10 @@ def _card(
 
 
 def _source(known: Catalogue, raw: Path, name: str) -> dict[str, Any]:
-    """The pinned archive; or what the fetch of picked files recorded."""
+    """The pinned archive or folder; or what the fetch of picked files recorded."""
     source = known.source(name)
-    if isinstance(source, Source):
-        return source.model_dump(include={"package", "version", "archive", "sha256"})
+    if not isinstance(source, Hub | Own):
+        return source.model_dump(include={"package", "version", "archive", "sha256", "folder"})
     record: dict[str, Any] = json.loads((raw / name / RECORD).read_text(encoding="utf-8"))
     return record
 

