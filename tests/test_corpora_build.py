@@ -73,7 +73,7 @@ def built(raw, tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def test_every_corpus_is_expected() -> None:
-    """Of the packaged ones; those of the Hub are in test_hub_sets, of folders in test_corpora_folder."""
+    """Of the packaged ones; others are in test_hub_sets and test_corpora_folder."""
     known = catalogue.load()
     archives = {n for n, source in known.sources.items() if isinstance(source, Source)}
     packaged = {n for n in known.corpora if set(inputs_of(n)) <= archives}
