@@ -154,11 +154,11 @@ def test_pieces_have_their_length_and_are_always_the_same(data):
         texts.pieces(data / "raw", 5, 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", kernels.KERNELS)
 def test_kernels_equal_their_references(data, monkeypatch, what):
     metric, params, words, _ = kernels.KERNELS[what]
     monkeypatch.setitem(kernels.KERNELS, what, (metric, params, min(words, 60), [4, 8, 16, 24]))
-    monkeypatch.setattr(measure, "RUNS", 1)
     found = kernels.kernel(what, str(data))
     assert [size for size, _ in found["curve"]] == [4, 8, 16, 24]
     other = kernels.reference(what, str(data))
