@@ -20,6 +20,8 @@ def draw(sections: Mapping[str, Section], folder: Path) -> None:
         axes = figure.add_subplot()
         axes.set(xscale="log", yscale="log", xlabel="texts, pairs, documents or vectors")
         axes.set_ylabel("seconds, one thread")
+        for axis in (axes.xaxis, axes.yaxis):  # the style reads no formulas, powers of ten are some
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         axes.grid(color=style.RULE, linewidth=0.6)
         for place, row in enumerate(row for row in rows if row.what != LIMIT):
             _line(axes, row, place)
@@ -29,7 +31,7 @@ def draw(sections: Mapping[str, Section], folder: Path) -> None:
                 axes.plot(sizes, seconds, color=style.INK, linewidth=1, label=row.what)
         axes.legend(
             loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False,
-            title="size^exponent of seconds", alignment="left",
+            title="growth exponent", alignment="left",
         )  # fmt: skip
         for ending in ("png", "svg"):
             figure.savefig(folder / f"growth.{ending}", metadata=_NO_DATE[ending])
