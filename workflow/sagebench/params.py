@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from sagebench import registry
+from sagebench.corpora import strict_yaml
 from sagebench.errors import BenchError
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
@@ -182,7 +183,10 @@ def read(*paths: Path | str) -> Params:
     """Params from a file and its overlays, later ones winning key by key."""
     merged: dict[str, Any] = {}
     for path in paths:
-        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+        try:
+            loaded = strict_yaml.load(Path(path).read_bytes()) or {}
+        except yaml.YAMLError as error:
+            raise BenchError(f"{path} is not readable YAML: {error}") from None
         if not isinstance(loaded, dict):
             raise BenchError(f"{path} must be a mapping of keys, not {type(loaded).__name__}")
         merged = merge(merged, loaded)
