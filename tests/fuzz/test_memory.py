@@ -82,10 +82,12 @@ def test_deep_json_is_refused(tmp_path: Path, opening: bytes) -> None:
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
-        with target.open("bomb", "w", force_zip64=True) as stream:
-            for _ in range(600):
-                stream.write(b"\0" * (1 << 20))
+    with (
+        zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+        target.open("bomb", "w", force_zip64=True) as stream,
+    ):
+        for _ in range(600):
+            stream.write(b"\0" * (1 << 20))
     assert "bomb is larger than 256 MiB" in outcome("archive", tmp_path / "x.zip")
     # The directory lies: it claims ten bytes.
     content = (tmp_path / "x.zip").read_bytes()
