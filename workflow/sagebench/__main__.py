@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 from sagebench import commands
-from sagebench.errors import BenchError
+from sagebench.errors import BenchError, limit_of_machine
 
 # One thread per job: Snakemake runs the jobs side by side, and a fixed number of threads keeps
 # floating-point sums in the same order whatever the machine. Set before any library loads.
@@ -40,7 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BenchError as error:
         _say(f"error: {error}", log)
         return 2
-    except Exception:
+    except Exception as error:
+        if told := limit_of_machine(error):
+            _say(f"error: {told}", log)
+            return 2
         _say(traceback.format_exc(), log, stderr=log is None)
         if log:
             last = traceback.format_exc().strip().splitlines()[-1]
