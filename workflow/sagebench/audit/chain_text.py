@@ -61,8 +61,11 @@ class Writer:
             yield f"(and {step.others} {_OTHERS[step.job.name]})"
         if step.job.name == "fetch":
             source = step.job.spec
-            yield f"archive {source['archive']} ({source['package']} {source['version']})"
-            yield f"archive sha256 {source['sha256']}"
+            if "folder" in source:
+                yield f"the user's folder {source['folder']}"
+            else:
+                yield f"archive {source['archive']} ({source['package']} {source['version']})"
+                yield f"archive sha256 {source['sha256']}"
             yield f"licence {source['licence']}"
 
     def _digests(self, path: str) -> str:
@@ -118,9 +121,9 @@ class Writer:
 
 
 def archive(job: Job) -> dict[str, str]:
-    """What a fetch job's record says of the archive that it opened."""
-    keys = ("package", "version", "archive", "sha256", "licence", "citation")
-    return {key: str(job.spec[key]) for key in keys}
+    """What a fetch job's record says of the archive, or the user's folder, that it opened."""
+    keys = ("package", "version", "archive", "sha256", "folder", "licence", "citation")
+    return {key: str(job.spec[key]) for key in keys if key in job.spec}
 
 
 def _names(jobs: list[Job]) -> list[str]:

@@ -70,7 +70,9 @@ def _card(name: str, known: Catalogue, parsed: Parsed[Any], result: Normalised) 
         "quirks": list(corpus.quirks),
         "stands_for": corpus.stands_for.model_dump() if corpus.stands_for else None,
         "sources": [
-            known.source(source).model_dump(include={"package", "version", "archive", "sha256"})
+            known.source(source).model_dump(
+                include={"package", "version", "archive", "sha256", "folder"}
+            )
             for source in sources
         ],
         "rows_read": parsed.read,

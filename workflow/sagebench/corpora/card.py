@@ -64,12 +64,15 @@ def _section(card: dict[str, Any]) -> str:
         lines.append(f"- Words of a {escape(kind)}: {numbers}.")
     lines += [f"- {escape(quirk)}" for quirk in card["quirks"]]
     lines.append(f"- Licence: {escape(card['licence'])}. Cite: {escape(card['citation'])}.")
-    lines += [
-        f"- Source: `{source['archive']}` ({escape(source['package'])} "
-        f"{escape(source['version'])}), sha256 `{source['sha256']}`."
-        for source in card["sources"]
-    ]
+    lines += [f"- Source: {_source(source)}." for source in card["sources"]]
     return "\n".join(lines) + "\n"
+
+
+def _source(source: dict[str, Any]) -> str:
+    if "folder" in source:
+        return f"`{source['folder']}`, a folder of the user's"
+    package = f"{escape(source['package'])} {escape(source['version'])}"
+    return f"`{source['archive']}` ({package}), sha256 `{source['sha256']}`"
 
 
 def _amounts(counts: dict[str, int], form: str) -> str:

