@@ -89,6 +89,8 @@ def check_printed(folder: Path, html: str) -> int:
             forms.setdefault(one_line(row["title"]), set()).update(_forms(row))
         for cells in (cells for grid in grids for cells in grid):
             label = next((c for c in map(_bare, cells[:2]) if c in forms), None)
+            if name == "picks":  # its last column is another system's
+                forms["any"], label = set().union(*forms.values()), "any"
             for cell in cells[1:] if label else ():
                 text = _bare(cell).replace("\u2212", "-")
                 if re.fullmatch(r"[-+<]?[\d., ]+%?( \(.*\))?( \[.*\])?", text):

@@ -34,7 +34,7 @@ function startTheme() {
 
 function cellKey(row, column, kind) {
   const cell = row.children[column];
-  if (kind === "text") return cell.textContent.trim().toLowerCase();
+  if (kind === "text") return cell.querySelector("a").textContent.toLowerCase();
   return cell.dataset.value === "" ? null : Number(cell.dataset.value);
 }
 

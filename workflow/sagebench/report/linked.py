@@ -12,6 +12,7 @@ from sagebench.tables import agreement
 from sagebench.tables.context import TASKS
 from sagebench.tables.plain import one_line
 
+_AGREEMENT = "agreement"
 # Numbers of columns or panels whose title says "paper" are not ours ("papers" are a corpus).
 _PAPER = re.compile(r"\bpaper\b", re.IGNORECASE)
 
@@ -47,7 +48,8 @@ class Links:
         return replace(grid, lines=[self._line(table, grid.header, line) for line in grid.lines])
 
     def _line(self, table: str, header: list[Cell], line: Line) -> Line:
-        labels = [cell.text for cell in line.cells[:2]]
+        # A row's name is its first cell; the agreement's rows begin with the score.
+        labels = [cell.text for cell in line.cells[: 2 if table == _AGREEMENT else 1]]
         system = next((self._systems[text] for text in labels if text in self._systems), "")
         if not system or line.group:
             return line
@@ -62,7 +64,7 @@ class Links:
     def _link(self, table: str, system: str, column: str, label: str) -> str:
         by_title = {title: task for task, title in TASKS.items()}
         tasks = tables.TABLES[table].scores
-        if table == "agreement":
+        if table == _AGREEMENT:
             by_title = {title: task for title, task, *_ in agreement.SCORES.values()}
             column = label
         task = tasks[0] if len(tasks) == 1 else by_title.get(column, "")

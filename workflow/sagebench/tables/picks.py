@@ -85,10 +85,10 @@ class Pick:
         """The line of the printed table."""
         best, reference = self.best, self.reference
         score = self.estimates[best[0]]
-        share = sum(self.first[system] for system in best)
+        leads = "; ".join(share_text(self.first[system]) for system in best)
         line = [Cell(NEEDS[self.need][0]), Cell("; ".join(system.title for system in best))]
         line.append(score_cell(score.value, score.low, score.high, notes=score.notes))
-        line.append(Cell(share_text(share)))
+        line.append(Cell(leads))
         line.append(Cell("; ".join(system.title for system in self.level) or MISSING))
         if reference is None:
             return [*line, Cell(MISSING)]
