@@ -127,7 +127,7 @@ def pick(context: Context, need: str, scores: dict[System, Estimate]) -> Pick:
     if not rows:
         return Pick(need, scores, {}, {system: Estimate(None) for system in scores})
     points = np.array([known[system].value for system in rows])
-    draws = np.array([_draws(need, system, known[system]) for system in rows])
+    draws = np.array([_draws(need, system.name, known[system]) for system in rows])
     draws = draws[:, ~np.isnan(draws).all(axis=0)]  # resamples that leave no score defined
     leaders = draws >= np.nanmax(draws, axis=0) - TIED
     share = (leaders / leaders.sum(axis=0)).mean(axis=1)
@@ -151,9 +151,9 @@ def _behind(context: Context, best: Estimate, other: Estimate) -> Estimate:
     return Estimate(float(gap[0]), low, high, other.n)
 
 
-def _draws(need: str, system: System, found: Estimate) -> Floats:
+def _draws(need: str, system: str, found: Estimate) -> Floats:
     if found.draws is None:
-        raise BenchError(f"{need} of system {system.name!r} has no bootstrap draws; run again")
+        raise BenchError(f"{need} of system {system!r} has no bootstrap draws; run again")
     return found.draws
 
 
@@ -176,5 +176,6 @@ def _noisy(ranked: Scores, system: str, corpus: str) -> Estimate:
     left = ranked.cell(system, corpus, "arithmetic_mean")
     if clean.value is None or left.value is None:
         return Estimate(None, n=clean.n, notes=clean.notes + left.notes)
-    draws = None if clean.draws is None or left.draws is None else clean.draws * left.draws
+    name = f"{NOISY} on {corpus}"
+    draws = _draws(name, system, clean) * _draws(name, system, left)
     return Estimate(clean.value * left.value, n=clean.n, draws=draws)
