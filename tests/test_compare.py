@@ -11,6 +11,7 @@ import pytest
 from sagebench.__main__ import main
 from sagebench.compare import compare
 from sagebench.compare.cells import STATES, Cell, Number
+from sagebench.compare.text import _MARKS
 from sagebench.errors import BenchError
 from sagebench.tables.table import COLUMNS
 
@@ -200,3 +201,11 @@ def test_the_committed_results_equal_themselves():
     assert not found.alarming
     assert found.counts(found.cells) == {"same": len(found.cells)}
     assert len(found.cells) > 3000
+
+
+def test_the_docs_list_every_state():
+    root = Path(__file__).resolve().parents[1]
+    text = (root / "docs/report.md").read_text(encoding="utf-8")
+    for state, meaning in STATES.items():
+        mark = _MARKS.get(state, "")
+        assert f"| {state} | {mark}{' ' if mark else ''}| {meaning} |" in text
