@@ -70,7 +70,8 @@ def render(plan: Plan, software: Mapping[str, str], results: Path) -> str:
         script=Markup(script), style=Markup(style),  # noqa: S704  (ours)
         hashes={"script": _hash(script), "style": _hash(style)},
         params=plan.params,
-        parameters=yaml.safe_dump(plan.params.model_dump(mode="json"), sort_keys=False),
+        # Sorted: the order of mappings says nothing, and a rule's parameters come without it.
+        parameters=yaml.safe_dump(plan.params.model_dump(mode="json")),
         software=software,
         kinds=KINDS, tasks=TASKS, columns=COLUMNS, needs=NEEDS,
         answers=answers(found["picks"]),
