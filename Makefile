@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published sync lint format docs release lock clean
+.PHONY: help results test test-slow audit verify verify-published bench sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,15 @@ verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs 
 
 verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
 	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
+
+bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
+	$(BIN)/python -m sagebench bench results/bench
+
+# mteb is a yardstick only: beside the environment, so that nothing else ever sees its packages.
+.cache/bench/packages/.installed: requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--target $(@D) -r requirements-bench.lock
+	touch $@
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync

@@ -6,12 +6,16 @@ a set of values, in which two that swap would not be noticed.
 
 import hashlib
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from sagebench import provenance, registry
+from sagebench.audit import software
 from sagebench.corpora.catalogue import FOLDER
-from sagebench.params import Model
+from sagebench.params import PLACES, Model
 from sagebench.plan import Plan
+from sagebench.report import TEMPLATES
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
 SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
@@ -25,8 +29,16 @@ class Jobs:
         self.plan = plan
 
     def params_spec(self) -> str:
-        """All parameters: a table's caption says what its numbers rest on."""
-        return _json(self.plan.params.model_dump(mode="json"))
+        """All parameters: a table's caption says what its numbers rest on.
+
+        Where the same bytes come from does not count.
+        """
+        return _json(self.plan.params.model_dump(mode="json", exclude=set(PLACES)))
+
+    def report_spec(self) -> str:
+        """All parameters, and the pinned packages that the page lists."""
+        pinned = software.pins(Path("requirements.lock"))
+        return _json({"params": self.plan.params.model_dump(mode="json"), "software": pinned})
 
     def source_spec(self, source: str) -> str:
         """A source's catalogue entry."""
@@ -35,6 +47,10 @@ class Jobs:
     def corpus_spec(self, corpus: str) -> str:
         """A corpus's catalogue entry."""
         return _json(self.plan.catalogue.corpus(corpus).model_dump(mode="json"))
+
+    def draw_spec(self, corpus: str) -> str:
+        """Which part of a corpus too big to keep is kept; empty: all."""
+        return _json(self.plan.draw(corpus) or {})
 
     def sample_spec(self, task: str, corpus: str) -> str:
         """Which part of a corpus a task uses."""
@@ -46,6 +62,8 @@ class Jobs:
             spec |= {"n": plan.section["pairs"], "min_gap": plan.section["min_gap"]}
         elif role == "ratings":
             spec["n"] = plan.section["items"]
+        elif role == "retrieval":
+            spec["draw"] = plan.section["draw"]
         return _json(spec)
 
     def perturb_spec(self, task: str, perturbation: str) -> str:
@@ -116,10 +134,20 @@ class Jobs:
         metrics = sorted({name for name, _ in self.plan.metrics.values()})
         return self.code("table", *(("metric", name) for name in metrics))
 
+    def report_code(self) -> str:
+        """Code behind the report: it follows what metrics and perturbations read."""
+        things = {("metric", name) for name, _ in self.plan.metrics.values()}
+        for task in self.plan.tasks.values():
+            things |= {("perturbation", name) for name in task.perturbations}
+        return self.code("report", *sorted(things))
+
     def catalogue_digest(self) -> str:
         """Digest of the catalogue's files: titles, the paper's numbers."""
-        digests = [provenance.file_sha256(path) for path in sorted(FOLDER.iterdir())]
-        return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+        return _digest(FOLDER.iterdir())
+
+    def template_digest(self) -> str:
+        """Digest of the report's template and captions."""
+        return _digest(path for path in TEMPLATES.rglob("*") if path.is_file())
 
     def similarity_code(self, task: str, system: str) -> str:
         """Code behind a similarity: the task and, for a metric, the metric."""
@@ -135,6 +163,11 @@ class Jobs:
         if isinstance(entry, str):
             backend = self.plan.catalogue.model(entry).backend
         return self.code("embed", ("task", self.plan.tasks[task].kind), ("encoder", backend))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digests = [provenance.file_sha256(path) for path in sorted(paths)]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
 
 
 def _json(value: object) -> str:

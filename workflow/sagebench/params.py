@@ -18,6 +18,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Position = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+PLACES = ("mirror", "folders")  # keys that say where bytes come from, not which
 
 
 class Section(BaseModel):
@@ -78,6 +79,7 @@ class Retrieval(Section):
 
     corpora: list[Name] = Field(min_length=1)  # of role retrieval
     documents: Count  # at most this many per corpus, with the queries that they answer
+    draw: Literal["documents", "judged"]  # all alike, or every second one relevant to some query
     transforms: list[Name] = Field(min_length=1)  # each gives one retention
     insertion: Needles
     removal: Needles
@@ -135,6 +137,8 @@ class Params(Section):
     references: list[Name]  # metrics that know nothing of meaning
     models: list[Name | Model]
     bootstrap: Bootstrap
+    mirror: str | None = None  # of the Hugging Face Hub: an address, or a folder laid out like it
+    folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
 
     @field_validator("metrics")
     @classmethod
