@@ -33,12 +33,15 @@ class Jobs:
 
         Where the same bytes come from does not count.
         """
-        return _json(self.plan.params.model_dump(mode="json", exclude=set(PLACES)))
+        return _json(self._all_params())
+
+    def _all_params(self) -> dict[str, Any]:
+        return self.plan.params.model_dump(mode="json", exclude=set(PLACES))
 
     def report_spec(self) -> str:
         """All parameters, and the pinned packages that the page lists."""
         pinned = software.pins(Path("requirements.lock"))
-        return _json({"params": self.plan.params.model_dump(mode="json"), "software": pinned})
+        return _json({"params": self._all_params(), "software": pinned})
 
     def source_spec(self, source: str) -> str:
         """A source's catalogue entry."""
