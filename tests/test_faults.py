@@ -21,7 +21,10 @@ from faults_support import KINDS, SECONDS, WAYS, attempt, damage, kill_one, moun
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(3600)]
 
 SOAK = int(os.environ.get("SAGEBENCH_SOAK", "1"))
-FULL_DISKS = [("size=16k", "No space left on device"), ("ro", "Read-only file system")]
+FULL_DISKS = [
+    ("size=16k", "No space left on device"),
+    pytest.param("ro", "Read-only file system", marks=pytest.mark.slow),
+]
 SEED = int(os.environ.get("SAGEBENCH_SOAK_SEED", "2509"))
 NOTHING = "Nothing to be done"
 
@@ -66,6 +69,7 @@ def test_a_full_or_read_only_disk_is_named_and_leaves_no_half_file(micro, option
     assert project.artifacts() == micro.artifacts()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "reason"), FULL_DISKS)
 def test_a_full_or_read_only_store_of_vectors_is_named(micro, options, reason):
     project = micro.copy(f"store {options}")
@@ -79,7 +83,9 @@ def test_a_full_or_read_only_store_of_vectors_is_named(micro, options, reason):
 
 
 @pytest.mark.parametrize(("options", "reason"), FULL_DISKS)
-@pytest.mark.parametrize("folder", [".dvc/cache", "data/provenance"])
+@pytest.mark.parametrize(
+    "folder", [".dvc/cache", pytest.param("data/provenance", marks=pytest.mark.slow)]
+)
 def test_what_dvc_could_not_be_given_is_said_and_given_later(micro, folder, options, reason):
     """The results are there and good, so the run itself has not failed."""
     project = micro.copy(f"handover {folder.replace('/', ' ')} {options}")
