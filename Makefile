@@ -17,6 +17,7 @@ help:  ## what can be made
 results: $(STAMP)  ## rebuild every table and figure (SIZE=smoke|default|full)
 	$(BIN)/snakemake --cores all $(OVERLAY)
 	@echo
+	@echo "report:  $(CURDIR)/results/report.html"
 	@echo "tables:  $(CURDIR)/results/tables/summary.md   (also .csv and .tex, one per task)"
 	@echo "figures: $(CURDIR)/results/figures/"
 
