@@ -14,8 +14,8 @@ from sagebench.params import Model
 from sagebench.plan import Plan
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
-SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
-SCORE_KEYS = {*SIMILARITY_KEYS, "ties", "reading", "insertion", "removal", "transforms"}
+SIMILARITY_KEYS = {"superficial", "semantic", "cutoff"}
+SCORE_KEYS = {*SIMILARITY_KEYS, "layout", "ties", "reading", "insertion", "removal", "transforms"}
 
 
 class Jobs:
