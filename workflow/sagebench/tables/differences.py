@@ -26,7 +26,8 @@ def p_value(difference: Estimate) -> float:
     """
     import numpy as np
 
-    draws = np.asarray(difference.draws)[~np.isnan(difference.draws)]
+    draws = np.asarray(difference.draws, dtype=np.float64)
+    draws = draws[~np.isnan(draws)]
     value, spread = float(difference.value or 0), float(np.std(draws, ddof=1))
     if spread < 1e-12:
         return float(abs(value) < 1e-12)
