@@ -111,16 +111,22 @@ class Judge:
             queries.select("query_id", query=pl.col("text")).unique(), on="query_id"
         )
         rows = judged.group_by("query", "text").agg(pl.col("relevance").max())
-        self._relevance = {(query, text): value for query, text, value in rows.iter_rows()}
+        self._relevance: dict[str, dict[str, int]] = {}
+        for query, text, value in rows.iter_rows():
+            self._relevance.setdefault(text, {})[query] = value
 
     def matrix(self, queries: Sequence[str], documents: Sequence[str]) -> npt.NDArray[Any]:
         """(queries, documents) the relevance of a text; equal texts share the highest."""
-        found = self._relevance
-        return np.array([[found.get((q, d), 0) for d in documents] for q in queries], dtype=float)
+        found = np.zeros((len(queries), len(documents)))
+        for column, text in enumerate(documents):
+            if judged := self._relevance.get(text):
+                found[:, column] = [judged.get(query, 0) for query in queries]
+        return found
 
     def pairs(self, a: Sequence[str], b: Sequence[str]) -> npt.NDArray[Any]:
         """(n,) the relevance of b[i] to a[i]."""
-        return np.array([self._relevance.get(key, 0) for key in zip(a, b, strict=True)], float)
+        found = [self._relevance.get(y, {}).get(x, 0) for x, y in zip(a, b, strict=True)]
+        return np.array(found, dtype=np.float64)
 
     def condensed(self, texts: Sequence[str]) -> npt.NDArray[Any]:
         """Texts are judged for queries only: BenchError."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from sagebench import stats
 from sagebench.errors import BenchError
+from sagebench.registry import unknown
 from sagebench.stats import Floats
 from sagebench.tasks.base import NEEDLES, Inputs
 from sagebench.tasks.ranking import LAYOUTS, ORIGINAL
@@ -63,7 +64,9 @@ def perturbations(section: dict[str, Any]) -> list[str]:
 def add_system(
     book: Scorebook, system: str, ranking: pl.DataFrame, judged: Judged, section: dict[str, Any]
 ) -> None:
-    """Add one system's units and cells to the book."""
+    """Add one system's units and cells to the book; BenchError if the layout is unknown."""
+    if section["layout"] not in LAYOUTS:
+        raise unknown("layout of retrieval", section["layout"], LAYOUTS)
     for layout in LAYOUTS:
         part = ranking.filter(layout=layout)
         values, ties = _versions(book, system, part, judged, section)
