@@ -31,7 +31,8 @@ TITLES = {
 
 def build(context: Context) -> Table:
     """Score by task and reading; the winner of the Overall under all combinations."""
-    scores = {system.name: _scores(context, system.name) for system in context.systems}
+    found = _Found(context)
+    scores = {system.name: found.of(system.name) for system in context.systems}
     rows: list[dict[str, Any]] = []
     combined: dict[tuple[str, ...], dict[str, float]] = {}
     for system in context.systems:
@@ -67,20 +68,26 @@ def build(context: Context) -> Table:
     return Table("Scores under every reading", text, frame, panels)
 
 
-def _scores(context: Context, system: str) -> dict[tuple[str, str], Estimate]:
-    """(task, reading) -> score; the reading of a task with one only is ""."""
-    preferences = Preferences(context)
-    found = {task: Scores(context, task) for task in ("robustness", "retrieval")}
-    result = {
-        ("human_preference", rule): preferences.task_score(system, rule)
-        for rule in READINGS["human_preference"]
-    }
-    for task, of in found.items():
-        for reading in READINGS[task]:
-            result[task, reading] = of.mean(system, f"score:{reading}")
-    for module in (sensitivity, clustering):
-        result[module.TASK, ""] = module.task_score(Scores(context, module.TASK), system)
-    return result
+class _Found:
+    """The scores of all tasks under all readings, read once."""
+
+    def __init__(self, context: Context) -> None:
+        self._preferences = Preferences(context)
+        self._scores = {task: Scores(context, task) for task in ("robustness", "retrieval")}
+        self._fixed = {module: Scores(context, module.TASK) for module in (sensitivity, clustering)}
+
+    def of(self, system: str) -> dict[tuple[str, str], Estimate]:
+        """(task, reading) -> score; the reading of a task with one only is ""."""
+        result = {
+            ("human_preference", rule): self._preferences.task_score(system, rule)
+            for rule in READINGS["human_preference"]
+        }
+        for task, found in self._scores.items():
+            for reading in READINGS[task]:
+                result[task, reading] = found.mean(system, f"score:{reading}")
+        for module, found in self._fixed.items():
+            result[module.TASK, ""] = module.task_score(found, system)
+        return result
 
 
 def _winners(combined: dict[tuple[str, ...], dict[str, float]]) -> Panel:
