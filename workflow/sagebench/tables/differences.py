@@ -114,7 +114,8 @@ def _column(systems: list[System], scores: dict[str, Estimate], tested: Tested) 
             cells.append(Cell(MISSING, notes=scores[system.name].notes))
         else:
             difference, p = tested[system.name, best]
-            text = f"{difference.value:+.3f}".replace("-", "−")
+            # Adding 0 turns a rounded -0.0 into 0.0, which would print its sign.
+            text = f"{round(difference.value or 0, 3) + 0.0:+.3f}".replace("-", "−")
             interval = f"[{difference.low:.3f}, {difference.high:.3f}]"
             cells.append(Cell(text, interval, bold=p is not None and p > ALPHA))
     return cells
