@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dvc_support import Repository
 from workflow_support import Project
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -13,10 +14,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A file's tests stay in one worker, and so do all tests that use the one finished build."""
+    """A file's tests stay in one worker, and so do all tests that share a finished build."""
     for item in items:
-        shares_build = "built" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("build" if shares_build else item.path.stem))
+        shared = {"built", "micro"} & set(getattr(item, "fixturenames", ()))
+        item.add_marker(pytest.mark.xdist_group("+".join(sorted(shared)) or item.path.stem))
 
 
 @pytest.fixture(scope="session")
@@ -57,3 +58,34 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
         PYTHONHASHSEED="1",
     )  # fmt: skip
     return project
+
+
+# In the processes of the micro build's jobs: what was imported, told at the end.
+_SPY = """
+import atexit, json, os, sys
+
+def tell():
+    modules = [name for name in sys.modules if name.partition(".")[0] == "sagebench"]
+    with open(os.path.join(os.environ["SPY"], f"{os.getpid()}.json"), "w") as stream:
+        json.dump({"command": sys.argv[1:], "modules": modules}, stream)
+
+atexit.register(tell)
+"""
+
+
+@pytest.fixture(scope="session")
+def spy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that fills with one file per process of the build of `micro`."""
+    folder = tmp_path_factory.mktemp("spy")
+    (folder / "sitecustomize.py").write_text(_SPY, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def micro(tmp_path_factory: pytest.TempPathFactory, spy: Path) -> Repository:
+    """A micro build by Snakemake alone, committed and pushed to a folder; never changed."""
+    made = Repository.create(tmp_path_factory.mktemp("micro") / "a project")
+    made.snakemake(PYTHONPATH=f"{made.folder}/workflow{os.pathsep}{spy}", SPY=str(spy))
+    made.commit("built")
+    made.run("dvc", "push", "-q")
+    return made

@@ -58,7 +58,8 @@ class Repository(Project):
         made = cls(folder)
         made.change(MICRO)
         made.replace(metrics=METRICS)
-        shutil.copy(ROOT / ".gitignore", folder)
+        for name in (".gitignore", "requirements.lock", "LICENSE", "README.md"):
+            shutil.copy(ROOT / name, folder)
         made.run("python", "-m", "sagebench", "dvc")
         made.run("git", "init", "-q", "-b", "main")
         made.run("dvc", "remote", "add", "-f", "-d", "shelf", str(folder.parent / "shelf"))

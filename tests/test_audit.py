@@ -4,7 +4,6 @@ import csv
 import hashlib
 import json
 import re
-import shutil
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
@@ -37,13 +36,9 @@ SIMILARITY = "data/similarity/robustness/cnn_dailymail/jaccard.parquet"
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory) -> Repository:
+def project(micro) -> Repository:
     """A finished micro build in DVC's cache, with its audit."""
-    made = Repository.create(tmp_path_factory.mktemp("audit") / "a project")
-    for name in ("requirements.lock", "LICENSE", "README.md"):
-        shutil.copy(ROOT / name, made.folder / name)
-    made.snakemake("--cores", "2")
-    made.commit("built")
+    made = micro.copy("audited")
     sage(made, "audit")
     return made
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from workflow_support import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.slow]
+pytestmark = pytest.mark.workflow
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}{os.pathsep}/usr/sbin")
 FILES = {

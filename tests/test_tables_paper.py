@@ -173,6 +173,38 @@ def test_agreement_compares_every_score_of_every_system(
                 assert within == (abs(gap) <= tolerance)
 
 
+def test_agreement_states_the_mean_absolute_gap(params: Params, data: Path, tmp_path: Path) -> None:
+    tables.write("agreement", params, data, tmp_path)
+    rows = rows_of(tmp_path / "agreement.csv")
+    gaps = [(r["system"], abs(float(r["value"]))) for r in rows if r["measure"].startswith("gap:")]
+    means = {r["system"]: r for r in rows if r["measure"] == "mean_absolute_gap"}
+    assert set(means) == {*params.agreement.systems, "all systems"}
+    for system, row in means.items():
+        own = [gap for name, gap in gaps if system in (name, "all systems")]
+        assert float(row["value"]) == pytest.approx(fmean(own), abs=2e-6)
+        assert int(row["n"]) == len(own)
+
+
+def test_another_collection_stands_apart_and_is_not_judged(
+    params: Params, data: Path, tmp_path: Path
+) -> None:
+    """Also listed last, however the parameters order the corpora."""
+    entries = claiming("news_articles", dataset="CNN/DM", same=False)
+    both = params.agreement.model_copy(update={"corpora": ["news_articles", "cnn_dailymail"]})
+    changed = params.model_copy(update={"agreement": both})
+    for task in AGREEMENT:
+        fake_scores.write_task(tmp_path, changed, task, "news_articles", both.systems)
+        fake_scores.write_task(tmp_path, changed, task, "cnn_dailymail", both.systems)
+    tables.write("agreement", changed, tmp_path, tmp_path, entries)
+    rows = rows_of(tmp_path / "agreement.csv")
+    judged = {row["corpus"] for row in rows if row["measure"].startswith("within")}
+    assert judged == {"cnn_dailymail"}
+    assert [row["corpus"] for row in rows][:: len(rows) - 1] == ["cnn_dailymail", "news_articles"]
+    text = (tmp_path / "agreement.md").read_text("utf-8")
+    assert "News articles 2016-17: nearest to the paper's CNN/DM, another collection" in text
+    assert "CNN/DailyMail (BLANC): nearest" not in text
+
+
 def test_agreement_tolerances_are_the_declared_ones() -> None:
     assert agreement.TOLERANCES["robustness"].keys() == {"levenshtein", "rouge", "jaccard"}
     assert set(agreement.TOLERANCES["robustness"].values()) == {0.04}

@@ -222,10 +222,18 @@ def test_a_constant_explains_nothing_of_sensitivity_and_the_ideal_everything():
     assert value[ideal.CEILING, "score"] == 1
 
 
-def test_the_ideal_clustering_has_v_1():
-    classes = np.array([0, 1, 0, 2, 1])
-    pairs = [a == b for a, b in itertools.combinations(classes, 2)]
-    assert ideal.clustering(classes).tolist() == pairs
+def test_the_ideal_clustering_has_v_1_whatever_the_resample():
+    sample = pl.DataFrame(
+        {"doc_id": list("abcdef"), "text": list("uvwxyz"), "label": list("112233")}
+    )
+    task, inputs = registry.load("task", "clustering")(), {"sample": sample}
+    same = dict(zip(sample["text"], sample["label"], strict=True))
+    by_class = toy.Fake(lambda a, b: float(same[a] == same[b]))
+    similarity = task.similarity(inputs, by_class, toy.spec({}))
+    _, cells, draws = task.score(inputs, {"by_class": similarity}, toy.spec({}))
+    for system in ("by_class", ideal.CEILING):
+        assert toy.cell(cells, system, "score")["value"] == 1
+        assert toy.draws_of(draws, system, "score") == pytest.approx(1)
 
 
 def test_the_judge_sees_relevance_and_no_noise():

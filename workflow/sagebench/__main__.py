@@ -61,12 +61,13 @@ def _say(text: str, log: Path | None, stderr: bool = True) -> None:
 
 def _parser(first: list[str]) -> argparse.ArgumentParser:
     """The parser; only the command that is asked for is imported (all of them for --help)."""
-    names = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    modules = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    names = [name.replace("_", "-") for name in modules]
     wanted = first if first and first[0] in names else names
     parser = argparse.ArgumentParser(prog="sagebench", description=__doc__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in wanted:
-        module = importlib.import_module(f"sagebench.commands.{name}")
+        module = importlib.import_module(f"sagebench.commands.{name.replace('-', '_')}")
         summary, _, rest = (module.__doc__ or "").partition("\n")
         sub = subparsers.add_parser(
             name,

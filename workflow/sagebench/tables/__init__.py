@@ -122,7 +122,11 @@ def write(
     project's).
     """
     build = _recipe(name).build
-    table = build(Context(params, entries or catalogue.load(), data))
+    return save(build(Context(params, entries or catalogue.load(), data)), name, out)
+
+
+def save(table: Table, name: str, out: Path) -> list[Path]:
+    """Write a table to `out` in every format; the paths written."""
     tidy = table.tidy.to_csv(index=False, lineterminator="\n")
     texts = (tidy, markdown.render(table), latex.render(table))
     paths = outputs(name, out)

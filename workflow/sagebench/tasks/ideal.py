@@ -5,7 +5,7 @@ answer of the task and gives equal texts equal similarities: a text that a pertu
 was cannot be told from its document.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,15 @@ from sagebench.stats import Floats
 from sagebench.tasks.base import NEEDLES, Inputs, perturbed_frame
 
 CEILING = "(ceiling)"  # no row of the tables can have this name
+
+
+def beside(
+    similarities: Mapping[str, pl.DataFrame], best: pl.DataFrame
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """`CEILING` with its similarities, then every system's by name, read one at a time."""
+    yield CEILING, best
+    for system in sorted(similarities):
+        yield system, similarities[system]
 
 
 def choices(sample: pl.DataFrame) -> pl.DataFrame:
@@ -93,20 +102,17 @@ def sensitivity(inputs: Inputs, ids: Sequence[str]) -> pl.DataFrame:
     return frames.SIMILARITY["sensitivity"].check(pl.concat(parts))
 
 
-def clustering(classes: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """(n(n-1)/2,) 1 for two texts of a class, 0 for others; condensed."""
-    upper = np.triu_indices(len(classes), 1)
-    return (classes[upper[0]] == classes[upper[1]]).astype(np.float32)
-
-
 class Judge:
     """A system for retrieval that knows every judgment and cannot tell a copy from its original."""
 
     def __init__(self, inputs: Inputs, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
         """`queries` are those that are asked; documents may be `inputs`' sample or its copies."""
-        sample = inputs["sample"].select("doc_id", "text")
-        copies = [frame.select("doc_id", "text") for frame in inputs["perturbed"].values()]
-        judged = qrels.join(pl.concat([sample, *copies]).unique(), on="doc_id")
+        versions = [inputs["sample"], *inputs["perturbed"].values()]
+        texts = [
+            frame.select("doc_id", "text").join(qrels, on="doc_id", how="semi")
+            for frame in versions
+        ]
+        judged = qrels.join(pl.concat(texts).unique(), on="doc_id")
         judged = judged.join(
             queries.select("query_id", query=pl.col("text")).unique(), on="query_id"
         )

@@ -4,7 +4,7 @@ A system should find the summary closer to its document than a text whose meanin
 and a text whose form was changed closer than the summary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Robustness(Task):
                 parts.append(compare(name, kind, changed))
         return frames.SIMILARITY["robustness"].check(pl.concat(parts))
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: the three condition rates, and `score` under the chosen reading [U].
 
         Beside them: `score:<reading>` for every reading; `auc` of superficial against semantic
@@ -76,8 +76,9 @@ class Robustness(Task):
         """
         ids = _with_summaries(inputs)["doc_id"].to_list()
         book = Scorebook("robustness", ids, "documents", spec)
-        best = {ideal.CEILING: ideal.robustness(inputs, ids, spec["task"])}
-        for system, frame in sorted((similarities | best).items()):
+        for system, frame in ideal.beside(
+            similarities, ideal.robustness(inputs, ids, spec["task"])
+        ):
             found = Similarities(system, frame, "doc_id", ["comparison"], ids)
             _score_system(book, system, found, spec["task"])
         return book.result()

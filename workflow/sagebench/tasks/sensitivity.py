@@ -1,5 +1,6 @@
 """Task 3, information sensitivity: similarity must fall with the edited part (section 3.3)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class Sensitivity(Task):
                 )
         return frames.SIMILARITY["sensitivity"].check(pl.concat(parts))
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: `insertion` and `removal` (1 - mean |similarity - expected|), `score` (the
         mean of the two), and per size and position `similarity:<kind>:<size>:<position>` (mean
         similarity) and `score:<kind>:<size>:<position>`.
@@ -81,8 +82,7 @@ class Sensitivity(Task):
         """
         ids = inputs["sample"]["doc_id"].sort().to_list()
         book = Scorebook("sensitivity", ids, "documents", spec)
-        best = {ideal.CEILING: ideal.sensitivity(inputs, ids)}
-        for system, frame in sorted((similarities | best).items()):
+        for system, frame in ideal.beside(similarities, ideal.sensitivity(inputs, ids)):
             found = Similarities(system, frame, "doc_id", ["comparison", "size", "position"], ids)
             grids = _score_system(book, system, found, spec["task"])
             _add_order(book, system, grids)
