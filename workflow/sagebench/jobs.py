@@ -18,8 +18,8 @@ from sagebench.plan import Plan
 from sagebench.report import TEMPLATES
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
-SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
-SCORE_KEYS = {*SIMILARITY_KEYS, "ties", "reading", "insertion", "removal", "transforms"}
+SIMILARITY_KEYS = {"superficial", "semantic", "cutoff"}
+SCORE_KEYS = {*SIMILARITY_KEYS, "layout", "ties", "reading", "insertion", "removal", "transforms"}
 
 
 class Jobs:
