@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published sync lint format lock clean
+.PHONY: help results test test-slow audit verify verify-published cost sync lint format lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,10 @@ verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs 
 
 verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
 	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
+
+cost: $(STAMP)  ## what the API models would cost, before anything is sent
+	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
+	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync

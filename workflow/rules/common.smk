@@ -19,6 +19,7 @@ sys.path.insert(0, CODE)
 import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
 from sagebench.lineage import handover, persistence

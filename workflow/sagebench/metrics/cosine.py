@@ -1,13 +1,13 @@
 """Cosine of a model's embeddings: the system `similarity` of every embedding model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sagebench.embeddings.keys import text_key
+from sagebench.embeddings.keys import query_key, text_key
 from sagebench.errors import BenchError
 
 _BLOCK = 1_024  # rows of a product that are held in double precision at a time
@@ -49,8 +49,13 @@ class Cosine:
         return result
 
     def matrix(self, queries: Sequence[str], documents: Sequence[str]) -> npt.NDArray[np.float32]:
-        """(n, m) cosines in [-1, 1]; 0 where a side has no direction."""
-        rows, columns = self._find(queries), self._find(documents)
+        """(n, m) cosines in [-1, 1]; 0 where a side has no direction.
+
+        Queries have rows of their own in the table of a model that reads them in another way.
+        """
+        apart = any(query_key(text) in self._rows for text in queries)
+        rows = self._find(queries, query_key if apart else text_key)
+        columns = self._find(documents)
         right = self._unit(columns).T
         result = np.empty((len(rows), len(columns)), np.float32)
         for start in range(0, len(rows), _BLOCK):
@@ -77,8 +82,10 @@ class Cosine:
         length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
         return np.divide(vectors, length, out=vectors, where=length > 0)
 
-    def _find(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
-        found = [self._rows.get(text_key(text), -1) for text in texts]
+    def _find(
+        self, texts: Sequence[str], key: Callable[[str], str] = text_key
+    ) -> npt.NDArray[np.int64]:
+        found = [self._rows.get(key(text), -1) for text in texts]
         if -1 in found:
             text = texts[found.index(-1)]
             raise BenchError(
