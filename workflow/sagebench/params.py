@@ -288,7 +288,8 @@ def _explain(problem: Any) -> str:
         return f"  {key}: no such key.{hint} Allowed here: {', '.join(allowed)}"
     if problem["type"] == "missing":
         return f"  {key}: is missing"
-    value = "" if isinstance(problem["input"], dict) else f" (got {problem['input']!r})"
+    hidden = isinstance(problem["input"], dict) or path[-1:] == ["key"]  # a pasted key is a secret
+    value = "" if hidden else f" (got {problem['input']!r})"
     return f"  {key}: {problem['msg'].removeprefix('Value error, ')}{value}"
 
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Command -> column. What has no task lies on a row of its own.
 COLUMNS = {
-    "fetch": "sources", "snapshot": "sources", "corpus": "corpora",
-    "sample": "perturb", "perturb": "perturb", "embed": "embed", "similarity": "similarity", "score": "score",
+    "fetch": "sources", "snapshot": "sources", "corpus": "corpora", "sample": "perturb",
+    "perturb": "perturb", "embed": "embed", "similarity": "similarity", "score": "score",
     "table": "tables", "figure": "results", "card": "results", "metrics": "results",
 }  # fmt: skip
 _TITLES = ("sources", "corpora", "perturb", "embed", "similarity", "score", "tables", "results")

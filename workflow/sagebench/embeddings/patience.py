@@ -151,7 +151,7 @@ class _Busy:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (a number or a date); None: unsaid."""
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (number or date); None: unsaid."""
     try:
         return max(0.0, float(headers["retry-after-ms"]) / 1000)
     except (KeyError, ValueError):
