@@ -53,4 +53,4 @@ rule perturb:
 rule texts:
     input:
         plan.text_files(*plan.embedded),
-        [path for model in plan.models for path in plan.model_files(model)],
+        [path for model in plan.api_models for path in plan.model_files(model)],

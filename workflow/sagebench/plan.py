@@ -57,11 +57,14 @@ class Plan:
         return self.catalogue.model(entry).backend if isinstance(entry, str) else entry.encoder
 
     @cached_property
+    def api_models(self) -> list[str]:
+        """The models behind an API."""
+        return [model for model in self.models if self.encoder(model) == "api"]
+
+    @cached_property
     def budgeted(self) -> list[str]:
         """The models whose bill is checked before anything is sent."""
-        if self.params.budget_usd is None:
-            return []
-        return [model for model in self.models if self.encoder(model) == "api"]
+        return [] if self.params.budget_usd is None else self.api_models
 
     @cached_property
     def snapshots(self) -> dict[str, dict[str, Any]]:

@@ -24,6 +24,6 @@ def run(options: argparse.Namespace) -> None:
     from sagebench.plan import Plan
 
     plan = Plan.read(*options.params)
-    asked = [model for model in plan.models if plan.encoder(model) == "api"]
+    asked = plan.api_models
     found = list(bill.lines(Jobs(plan).bill(asked), options.data)) if asked else []
     sys.stdout.write(bill.render(found))

@@ -4,6 +4,7 @@ A model that needs none of this is loaded by `sentence_transformer`, whose vecto
 """
 
 import copy
+import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 _LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
-_EXTRA = {"onnx": "optimum-onnx[onnxruntime]", "openvino": "optimum-intel[openvino]"}
 
 
 @register("encoder", "open")
@@ -81,7 +81,19 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
         self._take("similarity")
 
     def _limit(self, wanted: int | None) -> int | None:
-        """As for any model, but without a trial of a length that the model itself declares."""
+        """As for any model, but without a trial of a length that the model itself declares.
+
+        A static model's tokenizer may cut without saying so: it is made to read to the end.
+        """
+        from tokenizers import Tokenizer
+
+        if isinstance(tokenizer := self._model.tokenizer, Tokenizer):
+            if wanted is not None:
+                raise BenchError(
+                    f"model {self.name!r} is static and reads any length: leave out `max_tokens`"
+                )
+            tokenizer.no_truncation()
+            return None
         own = self._model.max_seq_length
         if wanted is None or own is None or wanted > own:
             return super()._limit(wanted)
@@ -134,21 +146,22 @@ def _device(name: str, wanted: str) -> str:
 def _load(
     name: str, place: Path, dtype: str, file: str | None, how: dict[str, Any]
 ) -> "SentenceTransformer":
+    backend = how["backend"]
+    if backend != "torch" and importlib.util.find_spec("optimum") is None:
+        raise BenchError(
+            f"model {name!r}: backend {backend} needs `pip install sentence-transformers[{backend}]`"
+        )
     import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     extra: dict[str, Any] = {"file_name": file} if file else {}
-    backend = how["backend"]
     if backend == "torch":
         extra["dtype"] = getattr(torch, dtype)
     try:
         model = SentenceTransformer(str(place), local_files_only=True, model_kwargs=extra, **how)
-    except ImportError as error:
-        need = f": `pip install {_EXTRA[backend]!r}`" if backend in _EXTRA else ""
-        raise BenchError(f"model {name!r}: a library is missing ({error}){need}") from error
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise BenchError(
             f"model {name!r}: {place} does not load as a sentence-transformers model: {error}"
         ) from error
