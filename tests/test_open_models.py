@@ -36,7 +36,7 @@ def plain(raw):
 
 
 def open_model(folder, **settings):
-    return build({"name": "mine", "path": str(folder)} | settings, folder)
+    return build({"name": "mine", "path": str(folder)} | settings, Path(folder))
 
 
 def test_a_prompt_per_role(folder, plain):

@@ -148,19 +148,18 @@ def _load(
 ) -> "SentenceTransformer":
     backend = how["backend"]
     if backend != "torch" and importlib.util.find_spec("optimum") is None:
-        raise BenchError(
-            f"model {name!r}: backend {backend} needs `pip install sentence-transformers[{backend}]`"
-        )
+        extra = f"sentence-transformers[{backend}]"
+        raise BenchError(f"model {name!r}: backend {backend} needs `pip install {extra!r}`")
     import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    extra: dict[str, Any] = {"file_name": file} if file else {}
+    options: dict[str, Any] = {"file_name": file} if file else {}
     if backend == "torch":
-        extra["dtype"] = getattr(torch, dtype)
+        options["dtype"] = getattr(torch, dtype)
     try:
-        model = SentenceTransformer(str(place), local_files_only=True, model_kwargs=extra, **how)
+        model = SentenceTransformer(str(place), local_files_only=True, model_kwargs=options, **how)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
         raise BenchError(
             f"model {name!r}: {place} does not load as a sentence-transformers model: {error}"
