@@ -211,7 +211,7 @@ def plan(**changes):
 
 def test_under_a_budget_every_task_is_read_first():
     models = ["glove", "text_embedding_3_small"]
-    free, capped = plan(models=models), plan(models=models, budget_usd=5)
+    free, capped = plan(models=models, budget_usd=None), plan(models=models, budget_usd=5)
     retrieval = "data/samples/retrieval/semanlink_arxiv.parquet"
 
     def inputs(found, model):
