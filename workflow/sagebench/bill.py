@@ -89,7 +89,7 @@ def check(spec: dict[str, Any], budget: float, data: Path) -> None:
     if total > budget:
         raise BenchError(
             f"this run would cost about {_price(total)} USD, more than budget_usd {budget:g}; nothing "
-            "was sent. `make cost` shows for what: raise the budget, or take fewer texts or models"
+            "was sent. `make cost` shows for what: raise it, or take fewer texts or models"
         )
 
 

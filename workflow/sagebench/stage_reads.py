@@ -73,7 +73,9 @@ def params(plan: Plan, stage: Stage) -> list[str]:
 
 def code(plan: Plan, stage: Stage) -> list[str]:
     """The modules that a stage's commands import, and those that they load by name."""
-    modules = [f"sagebench.commands.{command}" for command in PHASES[stage.phase]]
+    unused = () if plan.snapshots else ("snapshot",)
+    commands = [command for command in PHASES[stage.phase] if command not in unused]
+    modules = [f"sagebench.commands.{command}" for command in commands]
     for kind, names in _loaded(plan, stage).items():
         entries = registry.entries(kind)
         modules += [entries[registry.check(kind, name)].module for name in names]
