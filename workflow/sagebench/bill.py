@@ -88,8 +88,8 @@ def check(spec: dict[str, Any], budget: float, data: Path) -> None:
     total = sum(line.usd or 0.0 for line in found)
     if total > budget:
         raise BenchError(
-            f"this run would cost about {_price(total)} USD, more than budget_usd {budget:g}; nothing "
-            "was sent. `make cost` shows for what: raise it, or take fewer texts or models"
+            f"this run would cost about {_price(total)} USD, more than budget_usd {budget:g}; "
+            "nothing was sent. `make cost` shows for what: raise it, or take fewer texts or models"
         )
 
 

@@ -213,7 +213,7 @@ class Params(Section):
     metrics: dict[Name, dict[str, Any]]  # a row label; `metric:` names another label's metric
     references: list[Name]
     models: list[AnyModel]
-    budget_usd: float | None = Field(default=0.0, ge=0)  # of API models; None: no limit
+    budget_usd: float | None = Field(default=0.0, ge=0)  # None: no limit
     bootstrap: Bootstrap
 
     @field_validator("metrics")
