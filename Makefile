@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published cost sync lint format lock clean
+.PHONY: help results test test-slow audit verify verify-published cost bench sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,15 @@ cost: $(STAMP)  ## what the API models would cost, before anything is sent
 	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
 	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
+bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
+	$(BIN)/python -m sagebench bench results/bench
+
+# mteb is a yardstick only: beside the environment, so that nothing else ever sees its packages.
+.cache/bench/packages/.installed: requirements-bench.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--target $(@D) -r requirements-bench.lock
+	touch $@
+
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync
 
@@ -53,6 +62,14 @@ format: $(STAMP)  ## rewrite code in the house style
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
+
+docs: $(STAMP)  ## build site/: these pages and the library's reference
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "start at: $(CURDIR)/site/index.html"
+
+release: $(STAMP)  ## check every byte, pack results, records and locks into dist/
+	$(BIN)/python -m sagebench release
 
 lock: ## resolve pyproject.toml anew into requirements.lock
 	rm -rf .venv-lock build

@@ -55,7 +55,7 @@ def test_the_committed_catalogue_is_whole() -> None:
     used |= {source for model in known.models.values() for source in model.sources}
     for kind in ("perturbation", "metric", "encoder"):
         used |= {source for entry in registry.entries(kind).values() for source in entry.needs}
-    assert used <= set(known.sources)
+    assert used <= set(known.all_sources)
 
 
 def test_the_json_schema_is_the_classes() -> None:
@@ -165,3 +165,44 @@ def test_a_file_that_is_no_catalogue_says_so(tmp_path: Path, text: str) -> None:
 def test_unknown_names_get_the_nearest(ask, message: str) -> None:
     with pytest.raises(BenchError, match=message):
         ask(catalogue.load())
+
+
+HUB = {
+    "hub": "demo/set",
+    "revision": "a" * 40,
+    "licence": "CC0",
+    "citation": "none",
+    "files": {"a.json": {"pick": ["a.json", "data/a-*.parquet"]}},
+}
+OWN = {key: HUB[key] for key in ("licence", "citation", "files")} | {"why": "On request only."}
+
+
+def test_a_corpus_may_be_read_from_the_hub_or_a_folder(tmp_path: Path) -> None:
+    for kind, entry in (("hub", HUB), ("own", OWN)):
+        (tmp_path / kind).mkdir()
+        known = load(tmp_path / kind, hub={kind: {"demo": entry}, "corpora": {"ours": CORPUS}})
+        assert set(known.all_sources) == {"demo"}
+        assert known.source("demo").licence == "CC0"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"revision": "main"}, r"hub\.demo\.revision.*main"),  # moves, and means nothing later
+        ({"revision": "a" * 39}, r"hub\.demo\.revision"),
+        ({"hub": "demo"}, r"hub\.demo\.hub"),
+        ({"hub": "../x/y"}, r"hub\.demo\.hub"),
+        ({"files": {"a.json": {"pick": []}}}, r"files\.a\.json\.pick"),
+        ({"files": {"a.json": {"pick": ["../a"]}}}, "not a relative path"),
+        ({"files": {"../a": {"pick": ["a"]}}}, "not a valid catalogue"),
+        ({"trust_remote_code": True}, r"hub\.demo\.trust_remote_code.*[Ee]xtra"),
+    ],
+)
+def test_a_wrong_hub_entry_is_named(tmp_path: Path, changed: dict, message: str) -> None:
+    with pytest.raises(BenchError, match=message):
+        load(tmp_path, hub={"hub": {"demo": HUB | changed}})
+
+
+def test_a_name_stands_for_one_source(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="source 'demo' is there in two kinds"):
+        load(tmp_path, hub={"hub": {"demo": HUB}}, corpora={"sources": {"demo": SOURCE}})

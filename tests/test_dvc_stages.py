@@ -77,7 +77,7 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]
 
 OTHER = {
     "second": "half", "all_then_mean": "average", "paired": "replace", "batch": "self",
-    "self": "batch", "default": "another", "bm25": "jaccard",
+    "self": "batch", "default": "another", "bm25": "jaccard", "documents": "judged",
 }  # fmt: skip
 
 
@@ -88,6 +88,8 @@ def _another(value: Any) -> Any:
             return [only, "news_articles"]
         case [*several]:
             return several[:-1]
+        case None:
+            return "a/folder"
         case str():
             return OTHER[value]
         case int():
@@ -118,6 +120,7 @@ def _of_stage(plan: Plan, jobs: Jobs, stage: Stage) -> Iterator[tuple[str, str]]
             yield from ((source, jobs.source_spec(source)) for source in plan.sources())
         case "corpus":
             yield from ((corpus, jobs.corpus_spec(corpus)) for corpus in plan.corpora(part))
+            yield from ((f"{c} kept", jobs.draw_spec(c)) for c in plan.corpora(part))
         case "perturb":
             yield from ((corpus, jobs.sample_spec(part, corpus)) for corpus in corpora)
             names = plan.tasks[part].perturbations
@@ -152,6 +155,18 @@ def test_a_key_is_named_by_the_stages_whose_jobs_read_it(path, plan):
     }
     assert reads <= named, "DVC would overlook the change"
     assert named - CAREFUL <= reads, "DVC would run a stage for nothing"
+
+
+def test_what_is_kept_of_a_big_corpus_is_named_by_its_stage():
+    """Its stage reads the seed and the sizes of the samples; the packaged ones' do not."""
+    paper = Plan.read(ROOT / "params.yaml", ROOT / "config/paper.yaml")
+    entries = dvc_stages.render(paper)["stages"]
+    named = {name: set(entry["params"]) for name, entry in entries.items()}
+    drawn = {"seed", "tasks.retrieval.documents", "tasks.retrieval.draw"}
+    assert drawn <= named["corpus-retrieval"]
+    assert {"seed", "tasks.sensitivity.documents"} <= named["corpus-documents"]
+    assert "seed" not in named["corpus-labelled"]
+    assert "seed" not in DVC["stages"]["corpus-retrieval"]["params"]
 
 
 def test_one_more_metric_or_perturbation_is_a_change_for_dvc(plan):

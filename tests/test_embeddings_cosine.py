@@ -12,7 +12,9 @@ from scipy.spatial.distance import squareform
 from sagebench import frames
 from sagebench.embeddings.keys import text_key
 from sagebench.errors import BenchError
+from sagebench.metrics import vectors
 from sagebench.metrics.cosine import Cosine
+from sagebench.metrics.vectors import Vectors
 
 numbers = st.floats(-1, 1, width=32)
 tables = st.integers(1, 5).flatmap(
@@ -22,6 +24,11 @@ tables = st.integers(1, 5).flatmap(
 
 def cosine_of(rows: list[list[float]]) -> tuple[Cosine, list[str]]:
     """A system whose text "0" has the first vector, "1" the second, and so on."""
+    return Cosine(table_of(rows)), [str(i) for i in range(len(rows))]
+
+
+def table_of(rows: list[list[float]]) -> pl.DataFrame:
+    """frames.EMBEDDINGS of the texts "0", "1", …"""
     texts = [str(i) for i in range(len(rows))]
     table = pl.DataFrame(
         {
@@ -32,7 +39,7 @@ def cosine_of(rows: list[list[float]]) -> tuple[Cosine, list[str]]:
             "valid": [any(row) for row in rows],
         }
     )
-    return Cosine(frames.EMBEDDINGS.check(table)), texts
+    return frames.EMBEDDINGS.check(table)
 
 
 def by_hand(a: list[float], b: list[float]) -> float:
@@ -103,3 +110,45 @@ def test_an_unknown_text_is_named():
     system, _ = cosine_of([[1.0]])
     with pytest.raises(BenchError, match=r"begins 'never seen'.*run again"):
         system.matrix(["0"], ["never seen"])
+
+
+@given(tables, st.integers(0, 40))
+def test_vectors_on_disk_are_those_in_memory(tmp_path_factory, rows, held):
+    folder = tmp_path_factory.getbasetemp()
+    texts = [str(i) for i in range(len(rows))]
+    path = folder / "embeddings.parquet"
+    frames.write(table_of(rows), path, frames.EMBEDDINGS)
+    one, other = Vectors(table_of(rows)), Vectors(path, held=held)
+    asked = [*texts[::-1], texts[0]]
+    np.testing.assert_array_equal(other.find(asked), one.find(asked))
+    np.testing.assert_array_equal(other.take(other.find(asked)), one.take(one.find(asked)))
+    np.testing.assert_array_equal(other.valid, one.valid)
+
+
+def test_large_tables_are_read_in_parts_and_spilled(tmp_path, monkeypatch):
+    monkeypatch.setattr(vectors, "_ROWS", 3)
+    rows = np.random.default_rng(0).normal(size=(10, 4)).tolist()
+    path = tmp_path / "embeddings.parquet"
+    frames.write(table_of(rows), path, frames.EMBEDDINGS)
+    for held in (0, 4 * 4 * 5, 10_000):  # no part, some parts, every part fits
+        system = Cosine(path)
+        system._vectors = Vectors(path, held=held)
+        texts = [str(i) for i in range(10)]
+        expected = Cosine(table_of(rows))
+        np.testing.assert_array_equal(
+            system.matrix(texts[:4], texts), expected.matrix(texts[:4], texts)
+        )
+        np.testing.assert_array_equal(system.condensed(texts), expected.condensed(texts))
+    assert [file.name for file in tmp_path.iterdir()] == ["embeddings.parquet"]
+
+
+def test_a_kept_corpus_is_never_taken_for_another():
+    rows = np.random.default_rng(1).normal(size=(6, 4)).tolist()
+    system, texts = cosine_of(rows)
+    fresh, _ = cosine_of(rows)
+    documents = texts[:4]
+    system.matrix(texts[:1], documents)
+    documents.reverse()  # the same list, other documents
+    np.testing.assert_array_equal(
+        system.matrix(texts[:1], documents), fresh.matrix(texts[:1], documents)
+    )

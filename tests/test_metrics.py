@@ -13,8 +13,10 @@ from sagebench.metrics.base import Metric
 TOKENS = ("cl100k",)
 CHEAP = {
     "levenshtein": {},
+    "levenshtein workers": {"workers": 2},
     "rouge": {},
     "rouge exact": {"implementation": "exact"},
+    "rouge_l": {},
     "jaccard": {},
     "bm25": {},
     "bm25 self": {"normalise": "self"},
@@ -23,7 +25,7 @@ CHEAP = {
     "length_ratio": {},
     "random": {},
 }
-SIMILARITIES = ["levenshtein", "rouge", "rouge exact", "jaccard", "length_ratio"]
+SIMILARITIES = ["levenshtein", "rouge", "rouge exact", "rouge_l", "jaccard", "length_ratio"]
 ONE_FORM = [*SIMILARITIES, "constant_1", "constant_2_3", "random"]  # all but BM25
 
 HOSTILE = [
@@ -130,7 +132,9 @@ def test_matrix_and_condensed_agree_with_pairs(metrics, label, texts):
 def test_a_text_equals_itself(metrics, label, text):
     tokens = len(metrics["jaccard"]._ids(text))
     value = metrics[label].pairs([text], [text])[0]
-    if label.startswith("rouge") and tokens < 2:  # no bigram; as rouge-score
+    if label == "rouge_l" and not tokens:
+        assert value == 0
+    elif label in ("rouge", "rouge exact") and tokens < 2:  # no bigram; as rouge-score
         assert value == tokens / 2
     elif label == "bm25 self" and not tokens:
         assert value == 0
@@ -182,7 +186,7 @@ def test_reference_rows_are_marked():
         ("bm25", {"normalise": "none"}, "(got 'none')"),
         ("bertscore", {"max_tokens": 2}, "greater than or equal to 3"),
         ("random", {"seed": -1}, "greater than or equal to 0"),
-        ("levenshtein", {"weights": 1}, "takes no parameters: remove 'weights'"),
+        ("jaccard", {"weights": 1}, "takes no parameters: remove 'weights'"),
     ],
 )
 def test_wrong_parameters_are_named(tmp_path, name, params, expected):

@@ -10,6 +10,7 @@ from sagebench.metrics import allpairs, overlap
 from sagebench.metrics.jaccard import Jaccard
 from sagebench.metrics.levenshtein import Levenshtein
 from sagebench.metrics.rouge import Rouge, ngram_occurrences
+from sagebench.metrics.rouge_l import RougeL
 from sagebench.tokens import cl100k
 
 WORDS = ["the", "cat", "sat", "on", "mat", "The", "café", "\n", "🙂", "\ud800", "\0", "3.14"]
@@ -112,6 +113,39 @@ def test_rouge_by_hand(rouge):
     same, other = " a b a", " a a c"
     assert rouge.pairs([same], [other])[0] == pytest.approx((2 / 3 + 0) / 2)
     np.testing.assert_array_equal(rouge.pairs(["", "a", "a"], ["", "a", ""]), [0, 0.5, 0])
+
+
+@QUIET
+@given(texts=TEXTS)
+def test_rouge_l_equals_rouge_score(folder, encode, texts):
+    from rouge_score.rouge_scorer import RougeScorer
+
+    class Cl100k:
+        tokenize = staticmethod(encode)
+
+    score = RougeScorer(["rougeL"], tokenizer=Cl100k()).score
+    metric = RougeL(folder)
+    expected = [score(x, y)["rougeL"].fmeasure for x, y in all_pairs(texts)]
+    a, b = map(list, zip(*all_pairs(texts), strict=True))
+    np.testing.assert_allclose(metric.pairs(a, b), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(metric.condensed(texts), expected, atol=1e-7)
+    square = [[score(x, y)["rougeL"].fmeasure for y in texts] for x in texts[:2]]
+    np.testing.assert_allclose(metric.matrix(texts[:2], texts), square, rtol=0, atol=1e-12)
+
+
+def test_rouge_l_by_hand(folder, encode):
+    metric = RougeL(folder)
+    # a b c d | b d a: the subsequence b d is 2 of 4 and 2 of 3
+    assert metric.pairs([" a b c d"], [" b d a"])[0] == pytest.approx(2 * 0.5 * (2 / 3) / (7 / 6))
+    np.testing.assert_array_equal(metric.pairs(["", "a", "a"], ["", "a", ""]), [0, 1, 0])
+
+
+def test_tokens_survive_the_coding_whatever_their_number(folder):
+    # Numbers in the range of surrogates are tokens like others.
+    metric = RougeL(folder)
+    ids = np.arange(0xD7F0, 0xE010, dtype=np.int64)
+    metric._ids = {"all": ids, "odd": ids[1::2]}.__getitem__
+    assert metric.pairs(["all"], ["odd"])[0] == pytest.approx(2 * 0.5 / 1.5)
 
 
 @given(ids=st.lists(st.integers(0, 3), max_size=30))

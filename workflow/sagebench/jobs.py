@@ -10,6 +10,7 @@ from typing import Any
 
 from sagebench import provenance, registry
 from sagebench.corpora.catalogue import FOLDER
+from sagebench.params import PLACES
 from sagebench.plan import Plan
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
@@ -25,8 +26,11 @@ class Jobs:
         self.plan = plan
 
     def params_spec(self) -> str:
-        """All parameters: a table's caption says what its numbers rest on."""
-        return _json(self.plan.params.model_dump(mode="json", exclude={"budget_usd"}))
+        """All parameters: a table's caption says what its numbers rest on.
+
+        Where the same bytes come from does not count, nor what they may cost.
+        """
+        return _json(self.plan.params.model_dump(mode="json", exclude={*PLACES, "budget_usd"}))
 
     def source_spec(self, source: str) -> str:
         """A source's catalogue entry."""
@@ -35,6 +39,10 @@ class Jobs:
     def corpus_spec(self, corpus: str) -> str:
         """A corpus's catalogue entry."""
         return _json(self.plan.catalogue.corpus(corpus).model_dump(mode="json"))
+
+    def draw_spec(self, corpus: str) -> str:
+        """Which part of a corpus too big to keep is kept; empty: all."""
+        return _json(self.plan.draw(corpus) or {})
 
     def sample_spec(self, task: str, corpus: str) -> str:
         """Which part of a corpus a task uses."""
@@ -46,6 +54,8 @@ class Jobs:
             spec |= {"n": plan.section["pairs"], "min_gap": plan.section["min_gap"]}
         elif role == "ratings":
             spec["n"] = plan.section["items"]
+        elif role == "retrieval":
+            spec["draw"] = plan.section["draw"]
         return _json(spec)
 
     def perturb_spec(self, task: str, perturbation: str) -> str:

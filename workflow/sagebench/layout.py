@@ -1,5 +1,6 @@
 """Where every artifact lies: one function per kind of path, and the readers of a task's inputs."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -7,6 +8,27 @@ import polars as pl
 from sagebench import frames
 
 SCORE_PARTS = {"units": frames.UNITS, "cells": frames.CELLS, "draws": frames.DRAWS}
+
+
+class OnDemand(Mapping[str, pl.DataFrame]):
+    """Frames by name, each read and checked when it is asked for and kept by the asker alone.
+
+    Whoever walks through them holds one at a time: the similarities of 20,000 texts take 800 MB
+    a system.
+    """
+
+    def __init__(self, paths: Mapping[str, Path], schema: frames.Schema) -> None:
+        """`paths`: where the frame of each name lies."""
+        self._paths, self._schema = dict(paths), schema
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return frames.read(self._paths[name], self._schema)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
 
 
 def raw(data: Path, source: str, file: str) -> Path:
@@ -76,8 +98,6 @@ def read_inputs(
 ) -> dict[str, object]:
     """What a task is computed from: sample, queries, qrels and the perturbed texts by name."""
     inputs: dict[str, object] = dict(read_corpus(sample(data, task, name), role))
-    inputs["perturbed"] = {
-        perturbation: frames.read(perturbed(data, task, name, perturbation), frames.PERTURBED)
-        for perturbation in perturbations
-    }
+    paths = {each: perturbed(data, task, name, each) for each in perturbations}
+    inputs["perturbed"] = OnDemand(paths, frames.PERTURBED)
     return inputs

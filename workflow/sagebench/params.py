@@ -28,6 +28,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Position = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
+PLACES = ("mirror", "folders")  # keys that say where bytes come from, not which
 
 
 class Section(BaseModel):
@@ -39,15 +40,15 @@ class Section(BaseModel):
 class Needles(Section):
     """Sizes (fraction of a document's tokens) and positions (0 start … 1 end) of an edit."""
 
-    sizes: list[Fraction] = Field(min_length=1)
-    positions: list[Position] = Field(min_length=1)
+    sizes: list[Fraction] = Field(min_length=1)  # fractions of a document's tokens
+    positions: list[Position] = Field(min_length=1)  # 0 start … 1 end
 
 
 class HumanPreference(Section):
     """Task 1. Corpora of pairwise choices and of ratings."""
 
-    preferences: list[Name] = Field(min_length=1)
-    ratings: list[Name] = Field(min_length=1)
+    preferences: list[Name] = Field(min_length=1)  # corpora of role preferences
+    ratings: list[Name] = Field(min_length=1)  # corpora of role ratings
     pairs: Count  # at most this many choices per corpus
     items: Count  # at most this many rated items per corpus (each with all its aspects)
     min_gap: float = Field(ge=0)  # a choice needs human means at least this far apart
@@ -57,10 +58,10 @@ class HumanPreference(Section):
 class Robustness(Section):
     """Task 2. `superficial` and `semantic` name the transforms of each kind."""
 
-    corpora: list[Name] = Field(min_length=1)
-    documents: Count
-    superficial: list[Name] = Field(min_length=1)
-    semantic: list[Name] = Field(min_length=1)
+    corpora: list[Name] = Field(min_length=1)  # of role documents, with summaries
+    documents: Count  # at most this many per corpus
+    superficial: list[Name] = Field(min_length=1)  # edits that keep the meaning
+    semantic: list[Name] = Field(min_length=1)  # edits that change it
     # all_then_mean: a condition holds if it holds for all its transforms; mean of the three rates
     # simultaneous: all three conditions hold for one document
     # average: mean over single comparisons
@@ -70,8 +71,8 @@ class Robustness(Section):
 class Sensitivity(Section):
     """Task 3."""
 
-    corpora: list[Name] = Field(min_length=1)
-    documents: Count
+    corpora: list[Name] = Field(min_length=1)  # of role documents
+    documents: Count  # at most this many per corpus
     insertion: Needles
     removal: Needles
 
@@ -79,19 +80,23 @@ class Sensitivity(Section):
 class Clustering(Section):
     """Task 4. Complete linkage on 1 - similarity; k = number of classes in the sample."""
 
-    corpora: list[Name] = Field(min_length=1)
-    texts: Count
+    corpora: list[Name] = Field(min_length=1)  # of role labelled
+    texts: Count  # at most this many per corpus
 
 
 class Retrieval(Section):
     """Task 5."""
 
-    corpora: list[Name] = Field(min_length=1)
-    documents: Count
-    transforms: list[Name] = Field(min_length=1)
+    corpora: list[Name] = Field(min_length=1)  # of role retrieval
+    documents: Count  # at most this many per corpus, with the queries that they answer
+    draw: Literal["documents", "judged"]  # all alike, or every second one relevant to some query
+    transforms: list[Name] = Field(min_length=1)  # each gives one retention
     insertion: Needles
     removal: Needles
     cutoff: Count  # NDCG@cutoff
+    # paired: originals and one perturbation's copies share a corpus, only the copies are relevant
+    # replace: the copies alone
+    # mixed: all versions in one corpus, one kind relevant
     layout: Literal["paired", "replace", "mixed"]
 
 
@@ -205,16 +210,18 @@ AnyModel = Annotated[
 class Params(Section):
     """The whole of params.yaml."""
 
-    seed: int = Field(ge=0)
+    seed: int = Field(ge=0)  # of samples, perturbations, intervals
     size: Name  # the name of this configuration, shown on the tables
     tasks: Tasks
     agreement: Agreement
     perturbations: dict[Name, dict[str, Any]]  # parameters per perturbation; {} = its defaults
     metrics: dict[Name, dict[str, Any]]  # a row label; `metric:` names another label's metric
-    references: list[Name]
+    references: list[Name]  # metrics that know nothing of meaning
     models: list[AnyModel]
     budget_usd: float | None = Field(default=0.0, ge=0)  # None: no limit
     bootstrap: Bootstrap
+    mirror: str | None = None  # of the Hugging Face Hub: an address, or a folder laid out like it
+    folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
 
     @field_validator("metrics")
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 from sagebench import layout, params, registry
 from sagebench.corpora import catalogue
-from sagebench.corpora.catalogue import Catalogue
+from sagebench.corpora.catalogue import RECORD, Catalogue, Hub, Own
 from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.params import Endpoint, Model, Needles, Params
@@ -152,7 +152,20 @@ class Plan:
 
     def raw_files(self, source: str) -> list[Path]:
         """The files that fetching a source writes."""
-        return [layout.raw(DATA, source, name) for name in self.catalogue.source(source).files]
+        found = [layout.raw(DATA, source, name) for name in self.catalogue.source(source).files]
+        return found + self._record(source)
+
+    def _record(self, source: str) -> list[Path]:
+        """What was picked of a source that is no pinned archive."""
+        picked = isinstance(self.catalogue.source(source), Hub | Own)
+        return [layout.raw(DATA, source, RECORD)] if picked else []
+
+    def corpus_inputs(self, corpus: str) -> list[Path]:
+        """The fetched files that a corpus is read from, and the records of what was picked."""
+        inputs = self.catalogue.corpus(corpus).inputs
+        sources = sorted({given.partition("/")[0] for given in inputs})
+        records = [path for source in sources for path in self._record(source)]
+        return [DATA / "raw" / given for given in inputs] + records
 
     def needs(self, kind: str, name: str) -> list[Path]:
         """The fetched files that a registered thing reads.
@@ -172,6 +185,16 @@ class Plan:
         """The corpora that some task uses, sorted; of one role or of all."""
         used = {corpus for task in self.tasks.values() for corpus in task.corpora}
         return sorted(name for name in used if role in (None, self.role(name)))
+
+    def draw(self, corpus: str) -> dict[str, Any] | None:
+        """The largest sample that is taken of a corpus too big to keep; None: all is kept."""
+        if not self.catalogue.corpus(corpus).stream:
+            return None
+        sizes = [task.size for task in self.tasks.values() if corpus in task.corpora]
+        judged = self.role(corpus) == "retrieval" and self.params.tasks.retrieval.draw == "judged"
+        return {
+            "n": max(sizes), "seed": self.params.seed, "corpus": corpus, "judged": judged
+        }  # fmt: skip
 
     def sample_files(self, task: str, corpus: str) -> list[Path]:
         """The sample of a corpus, with its queries and judgements if it has them."""

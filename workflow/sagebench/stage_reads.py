@@ -8,6 +8,7 @@ folder, which is always there, stands for "after fetch".
 from sagebench import provenance, registry
 from sagebench.embeddings.snapshots import FOLDER
 from sagebench.jobs import SCORE_KEYS, SIMILARITY_KEYS
+from sagebench.params import PLACES
 from sagebench.phases import PHASES, Stage, embeds
 from sagebench.plan import DATA, TOKENIZER, Plan, TaskPlan
 
@@ -16,7 +17,7 @@ _CATALOGUE = "workflow/catalogue"
 _AFTER_FETCH = (DATA / "raw" / TOKENIZER).as_posix()
 _SYSTEMS = ["metrics", "references", "models"]
 # The keys of a task's section that say which documents it uses, and how they are perturbed.
-_SAMPLE_KEYS = {"documents", "texts", "pairs", "items", "min_gap"}
+_SAMPLE_KEYS = {"documents", "texts", "pairs", "items", "min_gap", "draw"}
 _TRANSFORM_KEYS = {"superficial", "semantic", "transforms"}
 _NEEDLE_KEYS = {"insertion", "removal"}
 _CORPORA = {
@@ -34,7 +35,7 @@ def files(plan: Plan, stage: Stage) -> list[str]:
     if stage.phase == "fetch":
         return [_CATALOGUE]
     if stage.phase == "corpus":
-        return [_AFTER_FETCH, f"{_CATALOGUE}/corpora.yaml"]
+        return [_AFTER_FETCH, f"{_CATALOGUE}/corpora.yaml", f"{_CATALOGUE}/hub.yaml"]
     if task is None:
         return [*_results_data(plan), _CATALOGUE]
     roles = {plan.role(corpus) for corpus in task.corpora}
@@ -57,9 +58,11 @@ def params(plan: Plan, stage: Stage) -> list[str]:
         names = [key for each in plan.tasks.values() for key in _section(each, _TRANSFORM_KEYS)]
         return [key for keys in _CORPORA.values() for key in keys] + names + _SYSTEMS
     if stage.phase == "corpus":
-        return _CORPORA[stage.part or ""]
+        return _CORPORA[stage.part or ""] + _drawn(plan, stage.part or "")
     if task is None:
-        return [name for name in type(plan.params).model_fields if name != "budget_usd"]
+        return [
+            name for name in type(plan.params).model_fields if name not in (*PLACES, "budget_usd")
+        ]
     where = _corpora(plan, task)
     names = [*where, *_section(task, _TRANSFORM_KEYS)]
     return {
@@ -94,6 +97,14 @@ def _results_data(plan: Plan) -> list[str]:
         found += [f"data/embeddings/{task.name}"] * embeds(task)
         found += [f"data/perturbed/{task.name}"] * _perturbs(task)
     return found
+
+
+def _drawn(plan: Plan, role: str) -> list[str]:
+    """Of corpora too big to keep, what the tasks draw of them is read."""
+    streamed = {corpus for corpus in plan.corpora(role) if plan.draw(corpus)}
+    tasks = [task for task in plan.tasks.values() if streamed & set(task.corpora)]
+    keys = [key for task in tasks for key in _how_many(task)]
+    return ["seed", *keys] if streamed else []
 
 
 def _perturbs(task: TaskPlan) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from sagebench.audit.chain import Chain, Step, key_parameters
 from sagebench.audit.checksums import Checksum, checksum
 from sagebench.audit.history import History, Job
+from sagebench.audit.sources import described
 
 # What the inputs of a command are that are only counted.
 _OTHERS = {
@@ -60,12 +61,12 @@ class Writer:
         if step.others:
             yield f"(and {step.others} {_OTHERS[step.job.name]})"
         if step.job.name == "fetch":
-            source = step.job.spec
+            source = archive(step.job)
             if "folder" in source:
                 yield f"the user's folder {source['folder']}"
             else:
                 yield f"archive {source['archive']} ({source['package']} {source['version']})"
-                yield f"archive sha256 {source['sha256']}"
+                yield f"archive sha256 {source['sha256'] or 'none: see source.json beside it'}"
             yield f"licence {source['licence']}"
 
     def _digests(self, path: str) -> str:
@@ -121,9 +122,10 @@ class Writer:
 
 
 def archive(job: Job) -> dict[str, str]:
-    """What a fetch job's record says of the archive, or the user's folder, that it opened."""
+    """What a fetch job's record says of the archive, repository or folder that it opened."""
     keys = ("package", "version", "archive", "sha256", "folder", "licence", "citation")
-    return {key: str(job.spec[key]) for key in keys if key in job.spec}
+    spec = described(job.spec)
+    return {key: str(spec[key]) for key in keys if key in spec}
 
 
 def _names(jobs: list[Job]) -> list[str]:

@@ -9,7 +9,7 @@ from sagebench.audit import lock
 from sagebench.audit.checksums import Checksum, checksums
 from sagebench.audit.findings import Finding
 from sagebench.audit.history import History
-from sagebench.corpora.catalogue import Catalogue, File
+from sagebench.corpora.catalogue import RECORD, Catalogue, File, Hub, Own, Pick
 from sagebench.provenance import file_sha256
 
 _ROOTS = ("data", "results")
@@ -74,9 +74,14 @@ def _against_catalogue(
         if job.name != "fetch" or path not in known:
             continue
         file_id = path.removeprefix(f"data/raw/{job.place}/")
-        source = catalogue.sources.get(job.place)
+        source = catalogue.all_sources.get(job.place)
+        if file_id == RECORD and isinstance(source, Hub | Own):
+            continue  # of what was picked: the digests of the others are in it
         pinned = source.files.get(file_id) if source else None
-        if pinned is None:
+        if isinstance(pinned, Pick):
+            if pinned.sha256 and file_sha256(history.root / path) != pinned.sha256:
+                yield Finding("other source", path, f"pinned are bytes of sha256 {pinned.sha256}")
+        elif pinned is None:
             yield Finding("other source", path, "the catalogue has no such file any more")
         elif _content(history.root / path, pinned) != pinned.sha256:
             yield Finding("other source", path, f"pinned are the bytes of sha256 {pinned.sha256}")

@@ -107,23 +107,25 @@ class _Builder:
         return workflow
 
     def _archives(self) -> dict[str, Entity]:
-        """Source -> its archive, as a file of a package index, or the user's folder."""
+        """Source -> its archive, as a file of a package index; a repository; a user's folder."""
         found = {}
         for row in sources.rows(self._history):
             shared = {
                 "citation": row["citation"], "license": self._licence_of(row["licence"]),
                 "exampleOfWork": {"@id": "#sources"}, "description": f"read by: {row['used_by']}",
             }  # fmt: skip
-            if row["archive"]:
-                package = f"pkg:pypi/{row['package'].lower()}@{row['version']}"
+            if row["sha256"]:
                 found[row["source"]] = self._add(
-                    f"{package}?file_name={row['archive']}", "File", name=row["archive"],
+                    sources.identifier(row), "File", name=row["archive"],
                     version=row["version"], sha256=row["sha256"],
                     encodingFormat=media_type(row["archive"]), **shared,
                 )  # fmt: skip
             else:
                 found[row["source"]] = self._add(
-                    f"#folder-{row['source']}", "Dataset", name=row["source"], **shared
+                    sources.identifier(row),
+                    "Dataset",
+                    name=row["archive"] or row["source"],
+                    **shared,
                 )
         return found
 

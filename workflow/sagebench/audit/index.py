@@ -90,8 +90,8 @@ def _jobs(history: History, known: Mapping[str, Checksum]) -> str:
 def _sources(rows: list[dict[str, str]]) -> str:
     lines = ["| source | archive | licence | read by |", "|---|---|---|---|"]
     for row in rows:
-        pinned = f"{row['archive']} `{row['sha256'][:12]}…`"
-        archive = pinned if row["archive"] else "a folder of the user's"
+        archive = row["archive"] or "a folder of the user's"
+        archive += f" `{row['sha256'][:12]}…`" if row["sha256"] else ""
         readers = row["used_by"].split("; ")
         more = f"; and {len(readers) - _SHOWN} more" if len(readers) > _SHOWN else ""
         cells = (row["source"], archive, row["licence"], "; ".join(readers[:_SHOWN]) + more)

@@ -1,5 +1,8 @@
 """The sources that were used: which archive, of what licence, and for what."""
 
+from typing import Any
+from urllib.parse import quote
+
 from sagebench.audit.history import History, Job
 
 COLUMNS = (
@@ -15,12 +18,34 @@ def rows(history: History) -> list[dict[str, str]]:
 
 
 def _row(history: History, job: Job) -> dict[str, str]:
-    stated = {key: str(job.spec.get(key, "")) for key in COLUMNS}
+    spec = described(job.spec)
+    stated = {key: str(spec.get(key, "")) for key in COLUMNS}
     return stated | {
         "source": job.place,
         "files": "; ".join(job.spec["files"]),
         "used_by": "; ".join(used_by(history, job)),
     }
+
+
+def described(spec: dict[str, Any]) -> dict[str, Any]:
+    """A source's entry in the words of an archive's: a Hub repository at a revision has no sha256
+    of its own, its files have (source.json beside them).
+    """
+    if "hub" in spec:
+        named = {"package": f"huggingface.co/datasets/{spec['hub']}", "version": spec["revision"]}
+        return {**spec, **named, "archive": f"{spec['hub']}@{spec['revision']}", "sha256": ""}
+    if "why" in spec:
+        return {**spec, "package": "the user's own", "version": "", "archive": "", "sha256": ""}
+    return spec
+
+
+def identifier(row: dict[str, str]) -> str:
+    """A source's address: a package URL, a repository of the Hub, or a name within the crate."""
+    if row["sha256"]:
+        return f"pkg:pypi/{row['package'].lower()}@{row['version']}?file_name={row['archive']}"
+    if row["archive"]:
+        return f"https://{row['package']}/tree/{quote(row['version'], safe='')}"
+    return f"#folder-{row['source']}"
 
 
 def used_by(history: History, source: Job) -> list[str]:

@@ -23,11 +23,8 @@ def run(options: argparse.Namespace) -> None:
     spec, data = options.spec, options.data
     place = spec["task"], spec["corpus"]
     inputs = layout.read_inputs(data, *place, spec["role"], spec["perturbations"])
-    schema = frames.SIMILARITY[spec["kind"]]
-    similarities = {
-        system: frames.read(layout.similarity(data, *place, system), schema)
-        for system in spec["systems"]
-    }
+    paths = {system: layout.similarity(data, *place, system) for system in spec["systems"]}
+    similarities = layout.OnDemand(paths, frames.SIMILARITY[spec["kind"]])
     task = registry.load("task", spec["kind"])()
     parts = task.score(inputs, similarities, spec["settings"])
     for (part, part_schema), frame in zip(layout.SCORE_PARTS.items(), parts, strict=True):

@@ -32,12 +32,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _system(spec: dict[str, Any], data: Path) -> Any:
-    from sagebench import frames, layout, registry
+    from sagebench import layout, registry
 
     system = spec["system"]
     if system["kind"] == "model":
         from sagebench.metrics.cosine import Cosine
 
-        path = layout.embeddings(data, spec["task"], system["name"])
-        return Cosine(frames.read(path, frames.EMBEDDINGS))
+        return Cosine(layout.embeddings(data, spec["task"], system["name"]))
     return registry.load("metric", system["metric"])(raw=data / "raw", **system["params"])

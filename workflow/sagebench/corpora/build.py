@@ -8,25 +8,29 @@ from typing import Any
 import polars as pl
 
 from sagebench import layout, registry
-from sagebench.corpora import catalogue
-from sagebench.corpora.catalogue import Catalogue, Corpus
+from sagebench.corpora import catalogue, pool
+from sagebench.corpora.catalogue import RECORD, Catalogue, Corpus, Hub, Own
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.normalise import Normalised, normalise
-from sagebench.corpora.records import Parsed
+from sagebench.corpora.pool import Draw
+from sagebench.corpora.records import Parsed, Stream
 from sagebench.errors import BenchError
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
-def build(corpus_name: str, raw: Path, out: Path) -> None:
+def build(corpus_name: str, raw: Path, out: Path, draw: Draw | None = None) -> None:
     """Write the corpus to `out` (Parquet; retrieval also queries and qrels) with its data card.
 
     `raw` is data/raw, in which the corpus's sources were fetched. The same files give the same
-    bytes. BenchError if a file is missing, an option is wrong, or nothing is left.
+    bytes. Of a corpus too big to keep, only what `draw` asks for is kept. BenchError if a file is
+    missing, an option is wrong, or nothing is left.
     """
     known = catalogue.load()
     corpus = known.corpus(corpus_name)
     parsed = _parse(corpus_name, corpus, raw)
+    if isinstance(parsed, Stream):
+        parsed = pool.draw(parsed, draw) if draw else pool.everything(parsed)
     result = normalise(corpus.role, parsed)
     for name, frame in result.frames.items():
         if frame.is_empty():
@@ -36,12 +40,12 @@ def build(corpus_name: str, raw: Path, out: Path) -> None:
                 "check its options in workflow/catalogue/corpora.yaml"
             )
     layout.write_corpus(result.frames, out, corpus.role)
-    card = _card(corpus_name, known, parsed, result)
+    card = _card(corpus_name, known, raw, parsed, result)
     text = json.dumps(card, ensure_ascii=False, indent=2, sort_keys=True)
     write_bytes(out.with_suffix(".card.json"), f"{text}\n".encode())
 
 
-def _parse(name: str, corpus: Corpus, raw: Path) -> Parsed[Any]:
+def _parse(name: str, corpus: Corpus, raw: Path) -> Parsed[Any] | Stream:
     files = [raw / given for given in corpus.inputs]
     for path, given in zip(files, corpus.inputs, strict=True):
         if not path.is_file():
@@ -56,11 +60,13 @@ def _parse(name: str, corpus: Corpus, raw: Path) -> Parsed[Any]:
             f"corpus {name!r}: parser {corpus.parser!r}: {error}; its options are "
             f"{', '.join(takes) or 'none'}"
         ) from None
-    parsed: Parsed[Any] = parser(files, **corpus.options)
+    parsed: Parsed[Any] | Stream = parser(files, **corpus.options)
     return parsed
 
 
-def _card(name: str, known: Catalogue, parsed: Parsed[Any], result: Normalised) -> dict[str, Any]:
+def _card(
+    name: str, known: Catalogue, raw: Path, parsed: Parsed[Any], result: Normalised
+) -> dict[str, Any]:
     corpus = known.corpus(name)
     sources = sorted({given.partition("/")[0] for given in corpus.inputs})
     described = corpus.model_dump(include={"role", "title", "domain", "licence", "citation"})
@@ -69,12 +75,8 @@ def _card(name: str, known: Catalogue, parsed: Parsed[Any], result: Normalised) 
         **described,
         "quirks": list(corpus.quirks),
         "stands_for": corpus.stands_for.model_dump() if corpus.stands_for else None,
-        "sources": [
-            known.source(source).model_dump(
-                include={"package", "version", "archive", "sha256", "folder"}
-            )
-            for source in sources
-        ],
+        **({"notes": parsed.notes} if parsed.notes else {}),
+        "sources": [_source(known, raw, source) for source in sources],
         "rows_read": parsed.read,
         "rows": result.frames["sample"].height,
         "dropped": dict(sorted(result.dropped.items())),
@@ -85,6 +87,15 @@ def _card(name: str, known: Catalogue, parsed: Parsed[Any], result: Normalised) 
         "counts": _counts(result.frames),
         "words": _word_quantiles(result.frames),
     }
+
+
+def _source(known: Catalogue, raw: Path, name: str) -> dict[str, Any]:
+    """The pinned archive or folder; or what the fetch of picked files recorded."""
+    source = known.source(name)
+    if not isinstance(source, Hub | Own):
+        return source.model_dump(include={"package", "version", "archive", "sha256", "folder"})
+    record: dict[str, Any] = json.loads((raw / name / RECORD).read_text(encoding="utf-8"))
+    return record
 
 
 def _counts(content: dict[str, pl.DataFrame]) -> dict[str, int]:

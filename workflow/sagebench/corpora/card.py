@@ -64,15 +64,31 @@ def _section(card: dict[str, Any]) -> str:
         lines.append(f"- Words of a {escape(kind)}: {numbers}.")
     lines += [f"- {escape(quirk)}" for quirk in card["quirks"]]
     lines.append(f"- Licence: {escape(card['licence'])}. Cite: {escape(card['citation'])}.")
-    lines += [f"- Source: {_source(source)}." for source in card["sources"]]
+    lines += [f"- {escape(note)}." for note in card.get("notes", [])]
+    lines += [line for source in card["sources"] for line in _source(source)]
     return "\n".join(lines) + "\n"
 
 
-def _source(source: dict[str, Any]) -> str:
+def _source(source: dict[str, Any]) -> list[str]:
+    """The archive, or each file that was picked of a repository or folder."""
+    if "archive" in source:
+        return [
+            f"- Source: `{source['archive']}` ({escape(source['package'])} "
+            f"{escape(source['version'])}), sha256 `{source['sha256']}`."
+        ]
     if "folder" in source:
-        return f"`{source['folder']}`, a folder of the user's"
-    package = f"{escape(source['package'])} {escape(source['version'])}"
-    return f"`{source['archive']}` ({package}), sha256 `{source['sha256']}`"
+        return [f"- Source: `{source['folder']}`, a folder of the user's."]
+    where = "a folder of the user's"
+    if "hub" in source:
+        commit = f"`{source['commit']}`" if source["commit"] else "not known (a mirror's folder)"
+        asked = source["revision"]
+        moving = "" if asked == source["commit"] else f", for `{asked}`"
+        where = f"Hugging Face Hub `{source['hub']}`, commit {commit}{moving}"
+    return [
+        f"- Source: {where}, file `{file['name']}` ({file['size']:,} bytes), sha256 "
+        f"`{file['sha256']}`" + (", unchecked." if file["checked"] == "nothing" else ".")
+        for _, file in sorted(source["files"].items())
+    ]
 
 
 def _amounts(counts: dict[str, int], form: str) -> str:

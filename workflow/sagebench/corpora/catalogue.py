@@ -28,7 +28,9 @@ from sagebench.corpora.archive import is_safe_path
 from sagebench.errors import BenchError
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogue"
-FILES = ("corpora.yaml", "folders.yaml", "resources.yaml", "models.yaml", "open_models.yaml")
+FILES = (
+    "corpora.yaml", "hub.yaml", "folders.yaml", "resources.yaml", "models.yaml", "open_models.yaml",
+)  # fmt: skip
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -112,6 +114,52 @@ AnySource = Annotated[
 ]
 
 
+class Pick(Entry):
+    """One file of a repository or folder, picked by pattern: its layout may have changed."""
+
+    pick: list[Text] = Field(
+        min_length=1, description="patterns, best first; * stays within a folder; one file fits"
+    )
+    sha256: Sha256 | None = Field(default=None, description="of the file, where it is known")
+
+    @model_validator(mode="after")
+    def _inside(self) -> Self:
+        for pattern in self.pick:
+            if not is_safe_path(pattern):
+                raise ValueError(f"{pattern!r} is not a relative path inside the repository")
+        return self
+
+
+class Hub(Entry):
+    """Files of a data set of the Hugging Face Hub at a revision; no script of it is ever run."""
+
+    hub: str = Field(
+        pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$", description="repository id"
+    )
+    revision: str = Field(
+        pattern=r"^([0-9a-f]{40}|refs/convert/parquet)$",
+        description="commit, or the moving ref of the Hub's own Parquet copies",
+    )
+    licence: Text
+    citation: Text
+    note: str = ""
+    files: dict[FileId, Pick] = Field(min_length=1)
+
+
+class Own(Entry):
+    """Files of a set that is not public: the user names a folder under `folders` in params.yaml."""
+
+    why: Text = Field(description="one sentence: who gives the set away, and on what terms")
+    licence: Text
+    citation: Text
+    note: str = ""
+    files: dict[FileId, Pick] = Field(min_length=1)
+
+
+Fetched = Source | FolderSource | Hub | Own
+RECORD = "source.json"  # beside the files of a Hub or Own source: what was picked, its digests
+
+
 class StandsFor(Entry):
     """The paper's data set that a corpus is (`same`) or stands in for."""
 
@@ -137,6 +185,9 @@ class Corpus(Entry):
     citation: Text
     quirks: list[Text] = Field(default_factory=list)
     stands_for: StandsFor | None = None
+    stream: bool = Field(
+        default=False, description="too big to keep: only the rows that the tasks draw are kept"
+    )
 
 
 class Published(Entry):
@@ -146,7 +197,7 @@ class Published(Entry):
     same: bool
 
 
-class Hub(Entry):
+class ModelHub(Entry):
     """Where a model lies on the Hub, at one commit."""
 
     repo: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$")]
@@ -166,7 +217,7 @@ class ModelEntry(Entry):
     title: Text
     backend: Name
     sources: list[Name] = Field(default_factory=list)
-    hub: Hub | None = None
+    hub: ModelHub | None = None
     price: Price | None = Field(default=None, description="unknown unless given")
     options: dict[str, Any] = Field(default_factory=dict)
     max_tokens: int | None = Field(default=None, ge=1)
@@ -185,6 +236,8 @@ class CatalogueFile(Entry):
     """One file of the catalogue."""
 
     sources: dict[Name, AnySource] = Field(default_factory=dict)
+    hub: dict[Name, Hub] = Field(default_factory=dict)
+    own: dict[Name, Own] = Field(default_factory=dict)
     corpora: dict[Name, Corpus] = Field(default_factory=dict)
     models: dict[Name, ModelEntry] = Field(default_factory=dict)
 
@@ -192,9 +245,14 @@ class CatalogueFile(Entry):
 class Catalogue(CatalogueFile):
     """All files together, cross-checked."""
 
-    def source(self, name: str) -> Source | FolderSource:
+    @property
+    def all_sources(self) -> dict[str, Fetched]:
+        """Sources of every kind by name."""
+        return {**self.sources, **self.hub, **self.own}
+
+    def source(self, name: str) -> Fetched:
         """The source called `name`; BenchError with the nearest names."""
-        return _get("source", name, self.sources)
+        return _get("source", name, self.all_sources)
 
     def corpus(self, name: str) -> Corpus:
         """The corpus called `name`; BenchError with the nearest names."""
@@ -208,7 +266,7 @@ class Catalogue(CatalogueFile):
 @cache
 def load(folder: Path = FOLDER) -> Catalogue:
     """The catalogue in `folder`, read once per process; a BenchError names what is wrong."""
-    merged: dict[str, dict[str, Any]] = {"sources": {}, "corpora": {}, "models": {}}
+    merged: dict[str, dict[str, Any]] = {kind: {} for kind in CatalogueFile.model_fields}
     for path in (folder / name for name in FILES):
         if not path.is_file():
             continue
@@ -250,13 +308,17 @@ def _key(place: tuple[str | int, ...]) -> str:
 
 
 def _cross_check(catalogue: Catalogue) -> None:
-    """Everything that an entry names must exist."""
+    """Everything that an entry names must exist, and a name stands for one source."""
+    names = [*catalogue.sources, *catalogue.hub, *catalogue.own]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BenchError(f"catalogue: source {twice[0]!r} is there in two kinds")
     for name, corpus in catalogue.corpora.items():
         with _naming(f"corpus {name!r}"):
             registry.check("parser", corpus.parser)
             for given in corpus.inputs:
                 source, _, file_id = given.partition("/")
-                _get(f"file of source {source!r}", file_id, catalogue.source(source).files)
+                files: dict[str, Any] = dict(catalogue.source(source).files)
+                _get(f"file of source {source!r}", file_id, files)
     for name, model in catalogue.models.items():
         with _naming(f"model {name!r}"):
             registry.check("encoder", model.backend)

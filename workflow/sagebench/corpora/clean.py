@@ -51,14 +51,21 @@ class Cleaner:
     def __call__(self, text: str) -> str:
         """The repaired text without outer white space; unicode is not normalised."""
         if text not in self._known:
-            import ftfy
-
             stripped = text.strip()
-            repaired = ftfy.fix_text(stripped, _config())
+            repaired = repair(stripped)
             self.repaired += repaired != stripped
             self.lost_characters += _LOST in repaired
             self._known[text] = repaired.strip()
         return self._known[text]
+
+
+def repair(text: str) -> str:
+    """`text` with its mojibake undone."""
+    if text.isascii():  # nothing to repair, and most long texts are
+        return text
+    import ftfy
+
+    return ftfy.fix_text(text, _config())
 
 
 def has_word(text: str) -> bool:

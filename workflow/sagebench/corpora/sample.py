@@ -1,6 +1,9 @@
 """The part of a corpus that a run uses: drawn by hashes, a smaller one always within a larger."""
 
+import itertools
 import logging
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 import polars as pl
 
@@ -15,6 +18,7 @@ _ID = {
     "retrieval": "doc_id",
 }
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def sample(
@@ -25,13 +29,15 @@ def sample(
     corpus: str,
     *,
     min_gap: float | None = None,
+    draw: str = "documents",
 ) -> dict[str, pl.DataFrame]:
     """At most `n` documents, pairs or rated items of a corpus, in the corpus's own order.
 
     `frames` and the result are like those of `layout.read_corpus`. The draw depends on (seed,
     corpus, ids) alone, so tasks that share a corpus share its sample. Preferences with a gap
     below `min_gap` are left out first; a rated item keeps all its aspects; retrieval draws
-    documents and keeps the queries that have a relevant one among them. BenchError if too
+    documents and keeps the queries that have a relevant one among them; by `draw="judged"` every
+    second one is relevant to some query, for collections of which few are. BenchError if too
     little is left.
     """
     key = _ID[role]
@@ -47,14 +53,28 @@ def sample(
         raise BenchError(f"a sample of {n} from {len(ids)} of corpus {corpus!r} is empty")
     if n > len(ids):
         _log.warning("corpus %s: %d asked for, all %d are used", corpus, n, len(ids))
-    order = rng.hash_order(ids, seed, "sample", corpus)
-    drawn = {ids[position] for position in order[:n]}
+    order = [ids[position] for position in rng.hash_order(ids, seed, "sample", corpus)]
+    if draw == "judged":
+        judged = set(frames["qrels"]["doc_id"])
+        order = list(
+            alternate((i for i in order if i in judged), (i for i in order if i not in judged))
+        )
+    drawn = set(order[:n])
     result = {"sample": rows.filter(pl.col(key).is_in(drawn))}
     if role == "labelled":
         _require_classes(result["sample"], corpus, n)
     if role == "retrieval":
         result |= _judged(frames, drawn, corpus)
     return result
+
+
+def alternate(one: Iterable[T], two: Iterable[T]) -> Iterator[T]:
+    """One of each by turns; when one side has come to its end, the rest of the other."""
+    end = object()
+    for pair in itertools.zip_longest(one, two, fillvalue=end):
+        for item in pair:
+            if item is not end:
+                yield item  # type: ignore[misc]
 
 
 def _require_classes(rows: pl.DataFrame, corpus: str, n: int) -> None:

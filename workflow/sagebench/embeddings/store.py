@@ -133,6 +133,21 @@ class Store:
         )
         return Stat(self.path, count, self.path.stat().st_size)
 
+    def unused(self, wanted: Iterable[bytes]) -> int:
+        """How many vectors have none of the wanted keys."""
+        return self._safely(lambda: self._sieve(wanted, "SELECT count(*)"))
+
+    def keep_only(self, wanted: Iterable[bytes]) -> int:
+        """Delete all vectors but those of the wanted keys, give the space back; how many went.
+
+        A job that is at work loses nothing: it holds its vectors itself, and puts them anew.
+        """
+        gone = self._safely(lambda: self._sieve(wanted, "DELETE"))
+        if gone:
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return gone
+
     def verify(self) -> int:
         """The number of vectors after every byte was checked; BenchError if any is damaged."""
         try:
@@ -145,6 +160,17 @@ class Store:
             raise BenchError(
                 f"{self.path} is damaged ({error}); delete it to rebuild it"
             ) from error
+
+    def _sieve(self, wanted: Iterable[bytes], action: str) -> int:
+        run = self._connection.execute
+        run("CREATE TEMP TABLE IF NOT EXISTS wanted (key BLOB PRIMARY KEY) WITHOUT ROWID")
+        with self._connection:
+            run("BEGIN IMMEDIATE")
+            run("DELETE FROM wanted")
+            keys = [(key,) for key in set(wanted)]
+            self._connection.executemany("INSERT INTO wanted VALUES (?)", keys)
+            cursor = run(f"{action} FROM vectors WHERE key NOT IN wanted")
+            return cursor.rowcount if action == "DELETE" else int(cursor.fetchone()[0])
 
     def _blobs(self, vectors: Mapping[bytes, Vector]) -> Iterator[tuple[bytes, bytes]]:
         for key, vector in sorted(vectors.items()):

@@ -44,7 +44,9 @@ class Rouge(Metric):
         """(n,) float64 in [0, 1]."""
         if self.parameters.implementation == "library":
             return self._library_pairs(a, b)
-        return _mean([_f(*overlaps_of_pairs(self._sets(a, n), self._sets(b, n))) for n in _ORDERS])
+        return _mean(
+            [f_measure(*overlaps_of_pairs(self._sets(a, n), self._sets(b, n))) for n in _ORDERS]
+        )
 
     def matrix(self, queries: Texts, documents: Texts) -> Floats:
         """(n, m) float64 in [0, 1]."""
@@ -52,7 +54,7 @@ class Rouge(Metric):
         return allpairs.matrix(
             len(queries),
             len(documents),
-            lambda start, stop: _mean([_f(*each.block(start, stop)) for each in overlaps]),
+            lambda start, stop: _mean([f_measure(*each.block(start, stop)) for each in overlaps]),
         )
 
     def condensed(self, texts: Texts) -> Floats:
@@ -60,7 +62,9 @@ class Rouge(Metric):
         overlaps = [Overlaps(self._sets(texts, n)) for n in _ORDERS]
         return allpairs.condensed(
             len(texts),
-            lambda start, stop: _mean([_f(*each.block(start, stop, start)) for each in overlaps]),
+            lambda start, stop: _mean(
+                [f_measure(*each.block(start, stop, start)) for each in overlaps]
+            ),
         )
 
     def tokenize(self, text: str) -> list[int]:
@@ -99,7 +103,7 @@ def ngram_occurrences(ids: Ids, n: int) -> Keys:
     return (grams << _OCCURRENCE_BITS) | (place - first)
 
 
-def _f(shared: Floats, left: Floats, right: Floats) -> Floats:
+def f_measure(shared: Floats, left: Floats, right: Floats) -> Floats:
     """F measures from clipped overlaps and n-gram counts, computed as rouge-score does."""
     precision = shared / np.maximum(right, 1)
     recall = shared / np.maximum(left, 1)

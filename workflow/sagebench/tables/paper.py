@@ -22,7 +22,11 @@ OTHER = "reported on other data"
 SAME = "reported on the same corpus"
 MEAN = "mean of all"
 # The paper's name of a data set -> the column of its tables.
-COLUMNS = {"PubMed": "Sci. Papers"}
+COLUMNS = {
+    "PubMed": "Sci. Papers",
+    "Paul Graham essays": "P. Graham",
+    "Amazon Polarity": "Amazon",
+}
 # Row label -> the paper's system, and the options that make it the same system.
 SYSTEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "levenshtein": ("Levenshtein", {}),

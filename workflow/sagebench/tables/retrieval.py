@@ -99,5 +99,10 @@ def _caption(context: Context, found: Scores) -> str:
         f"Layout {settings.layout}: {LAYOUTS[settings.layout]}. Ties: ranks up to "
         f"{settings.cutoff} on the originals whose similarity another document shares.",
         truncation.CAPTION,
-        caption.settings(context, "queries", layout=settings.layout),
+        caption.settings(context, "queries", layout=settings.layout, **_drawn(settings.draw)),
     )
+
+
+def _drawn(draw: str) -> dict[str, str]:
+    """Said where it is not how the other tasks draw."""
+    return {"documents drawn": "every second one judged"} if draw == "judged" else {}

@@ -1,7 +1,7 @@
 """What a task is, and the pieces that tasks share: aligned inputs and the collected scores."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypedDict
 
 import numpy as np
@@ -38,7 +38,7 @@ class Inputs(TypedDict, total=False):
     sample: pl.DataFrame
     queries: pl.DataFrame
     qrels: pl.DataFrame
-    perturbed: dict[str, pl.DataFrame]
+    perturbed: Mapping[str, pl.DataFrame]
 
 
 class Spec(TypedDict, total=False):
@@ -68,7 +68,7 @@ class Task(ABC):
         """One system's similarities: frames.SIMILARITY[task]."""
 
     @abstractmethod
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """(UNITS, CELLS, DRAWS) of all systems, from their similarity frames by name."""
 
 
@@ -79,7 +79,7 @@ def distinct(*columns: pl.Series) -> list[str]:
 
 def perturbed_frame(inputs: Inputs, name: str) -> pl.DataFrame:
     """The frames.PERTURBED of one perturbation; BenchError if there is none."""
-    perturbed = inputs.get("perturbed", {})
+    perturbed: Mapping[str, pl.DataFrame] = inputs.get("perturbed", {})
     if name not in perturbed:
         raise unknown("perturbation in the task's inputs", name, perturbed)
     return perturbed[name]

@@ -8,6 +8,8 @@ rescaled correlations. Here each corpus has a `score` of its own kind; the mean 
 weighs them four to four, as the paper does.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -76,14 +78,14 @@ class HumanPreference(Task):
         result = compared.select("item_id", "comparison", values)
         return frames.SIMILARITY["human_preference"].check(result)
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures of choices: `accuracy`, `precision`, `recall`, `f1` (positive: summary 1
         preferred) and `score`, their mean. Measures of ratings: per aspect `pearson:<aspect>`
         (r) and `rating:<aspect>` (0.5(r + 1)), and `score`, the mean of the latter.
         """
         sample = inputs["sample"]
         score = _score_choices if _is_choice(sample) else _score_ratings
-        return score(sample, dict(sorted(similarities.items())), spec)
+        return score(sample, similarities, spec)
 
 
 def _is_choice(sample: pl.DataFrame) -> bool:
@@ -100,7 +102,7 @@ def _items(sample: pl.DataFrame) -> pl.DataFrame:
 
 
 def _score_choices(
-    sample: pl.DataFrame, similarities: dict[str, pl.DataFrame], spec: Spec
+    sample: pl.DataFrame, similarities: Mapping[str, pl.DataFrame], spec: Spec
 ) -> Scores:
     sample = sample.sort("pair_id")
     ids = sample["pair_id"].to_list()
@@ -108,7 +110,7 @@ def _score_choices(
     if (rule := spec["task"]["ties"]) not in TIES:
         raise unknown("tie rule of human preference", rule, TIES)
     book = Scorebook("human_preference", ids, "pairs", spec)
-    for system, frame in similarities.items():
+    for system, frame in sorted(similarities.items()):
         found = Similarities(system, frame, "item_id", ["comparison"], ids)
         first, second = found.of("1"), found.of("2")
         kept = ~np.isnan(first) & ~np.isnan(second)
@@ -135,7 +137,7 @@ def _add_choices(
 
 
 def _score_ratings(
-    sample: pl.DataFrame, similarities: dict[str, pl.DataFrame], spec: Spec
+    sample: pl.DataFrame, similarities: Mapping[str, pl.DataFrame], spec: Spec
 ) -> Scores:
     ids = _items(sample)["item_id"].to_list()
     place = pl.DataFrame({"item_id": ids})
@@ -144,7 +146,7 @@ def _score_ratings(
         joined = place.join(part, on="item_id", how="left", maintain_order="left")
         ratings[str(aspect)] = joined["rating"].fill_null(np.nan).to_numpy()
     book = Scorebook("human_preference", ids, "items", spec)
-    for system, frame in similarities.items():
+    for system, frame in sorted(similarities.items()):
         similarity = Similarities(system, frame, "item_id", ["comparison"], ids).of("rating")
         book.unit_values(system, "similarity", similarity)
         _add_ratings(book, system, similarity, ratings)

@@ -60,10 +60,13 @@ class Ranker:
     def __init__(
         self, ids: Sequence[str], versions: Mapping[str, Sequence[str]], depth: int, seed: int
     ) -> None:
-        """`versions` maps a version to its (n,) texts in the order of `ids`, "original" first."""
+        """`versions` maps a version to its (n,) texts in the order of `ids`, "original" first.
+
+        A version's texts are asked for when it is searched, and not kept.
+        """
         self.depth = depth
         self._n = len(ids)
-        self._versions = dict(versions)
+        self._versions = versions
         self._place = {name: place for place, name in enumerate(self._versions)}
         keys = [rng.seed_for(seed, "tie", name, v) >> 64 for v in self._versions for name in ids]
         self._keys = np.array(keys, dtype=np.uint64)

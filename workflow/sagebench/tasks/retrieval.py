@@ -5,7 +5,7 @@ is the layout [U] (see `ranking.pool`); relevant to a query are the copies, made
 perturbation, of its judged documents.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -56,14 +56,14 @@ class Retrieval(Task):
         """
         judged = Judged.of(inputs)
         ids = inputs["sample"]["doc_id"].sort().to_list()
-        versions = _versions(inputs, ids)
+        versions = _Versions(inputs, ids)
         depth = max(spec["task"]["cutoff"], _DEPTH)
         ranker = Ranker(ids, versions, depth, spec["seed"])
         queries, layout = judged.queries["text"].to_list(), spec["task"]["layout"]
-        copies = pl.DataFrame(
-            [(doc, version) for version in versions for doc in ids],
-            schema={"doc_id": pl.String, "version": pl.String},
-            orient="row",
+        documents = pl.DataFrame({"doc_id": ids}, schema={"doc_id": pl.String})
+        names = pl.DataFrame({"version": list(versions)})
+        copies = names.join(documents, how="cross", maintain_order="left_right").select(
+            "doc_id", "version"
         )
         parts = [
             _ranking(name, best, depth, judged, copies)
@@ -71,7 +71,7 @@ class Retrieval(Task):
         ]
         return frames.SIMILARITY["retrieval"].check(pl.concat(parts))
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: `ndcg` (clean corpus), `retention:<perturbation>`, and of the retentions
         `score` (harmonic mean), `arithmetic_mean` and `without_worst` (harmonic mean without the
         lowest). Units: each query's `ndcg` and `ndcg:<perturbation>`.
@@ -85,17 +85,35 @@ class Retrieval(Task):
         return book.result()
 
 
-def _versions(inputs: Inputs, ids: Sequence[str]) -> Mapping[str, list[str]]:
-    """Version -> texts in the order of `ids`; the originals come first."""
-    if not ids:
-        raise BenchError("the sample of a retrieval corpus has no documents")
-    sample = inputs["sample"].sort("doc_id")
-    found = {ORIGINAL: sample["text"].to_list()}
-    for name, frame in inputs["perturbed"].items():
-        for size, position in edits(frame):
-            texts = perturbed_texts(frame, ids, size, position)
-            found[version_name(name, size, position)] = texts
-    return found
+class _Versions(Mapping[str, list[str]]):
+    """Version -> texts in the order of `ids`, the originals first; read when they are asked for.
+
+    So one version's texts are in memory at a time, besides what the asker keeps.
+    """
+
+    def __init__(self, inputs: Inputs, ids: Sequence[str]) -> None:
+        """BenchError if there are no documents."""
+        if not ids:
+            raise BenchError("the sample of a retrieval corpus has no documents")
+        self._ids, self._perturbed = ids, inputs["perturbed"]
+        self._original = inputs["sample"].sort("doc_id")["text"].to_list()
+        self._edits = {
+            version_name(name, size, position): (name, size, position)
+            for name, frame in self._perturbed.items()
+            for size, position in edits(frame)
+        }
+
+    def __getitem__(self, version: str) -> list[str]:
+        if version == ORIGINAL:
+            return self._original
+        name, size, position = self._edits[version]
+        return perturbed_texts(self._perturbed[name], self._ids, size, position)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([ORIGINAL, *self._edits])
+
+    def __len__(self) -> int:
+        return 1 + len(self._edits)
 
 
 def _ranking(

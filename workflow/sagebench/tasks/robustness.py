@@ -4,7 +4,7 @@ A system should find the summary closer to its document than a text whose meanin
 and a text whose form was changed closer than the summary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class Robustness(Task):
                 parts.append(compare(name, kind, changed))
         return frames.SIMILARITY["robustness"].check(pl.concat(parts))
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: the three condition rates, and `score` under the chosen reading [U].
 
         A document counts for a system only if all its similarities exist. `ties` counts equal

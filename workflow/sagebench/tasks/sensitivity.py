@@ -1,5 +1,6 @@
 """Task 3, information sensitivity: similarity must fall with the edited part (section 3.3)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class Sensitivity(Task):
                 )
         return frames.SIMILARITY["sensitivity"].check(pl.concat(parts))
 
-    def score(self, inputs: Inputs, similarities: dict[str, pl.DataFrame], spec: Spec) -> Scores:
+    def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: `insertion` and `removal` (1 - mean |similarity - expected|), `score` (the
         mean of the two), and per size and position `similarity:<kind>:<size>:<position>` (mean
         similarity) and `score:<kind>:<size>:<position>`.
