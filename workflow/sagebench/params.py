@@ -218,7 +218,7 @@ class Params(Section):
     metrics: dict[Name, dict[str, Any]]  # a row label; `metric:` names another label's metric
     references: list[Name]  # metrics that know nothing of meaning
     models: list[AnyModel]
-    budget_usd: float | None = Field(default=0.0, ge=0)  # None: no limit
+    budget_usd: float | None = Field(default=0.0, ge=0)  # of API models in all
     bootstrap: Bootstrap
     mirror: str | None = None  # of the Hugging Face Hub: an address, or a folder laid out like it
     folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
