@@ -9,7 +9,7 @@ export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
 SOAK ?= 10
-.PHONY: help results test test-slow soak audit verify verify-published bench sync lint format docs release lock clean
+.PHONY: help results test test-slow soak audit verify verify-published cost bench sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,10 @@ verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs 
 
 verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
 	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
+
+cost: $(STAMP)  ## what the API models would cost, before anything is sent
+	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
+	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
 bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
 	$(BIN)/python -m sagebench bench results/bench

@@ -27,6 +27,8 @@ from sagebench.tasks.scorebook import Scorebook
 class Clustering(Task):
     """Agglomerative clustering of labelled texts by a system's similarities."""
 
+    role = "clustering"
+
     def texts(self, inputs: Inputs) -> list[str]:
         """The texts of the sample."""
         return distinct(inputs["sample"]["text"])

@@ -13,6 +13,7 @@ import polars as pl
 from sagebench import frames
 from sagebench.errors import BenchError
 from sagebench.registry import register
+from sagebench.roles import Role
 from sagebench.tasks import ideal, retrieval_score
 from sagebench.tasks.base import (
     Inputs,
@@ -37,8 +38,15 @@ class Retrieval(Task):
 
     def texts(self, inputs: Inputs) -> list[str]:
         """Documents, their perturbed copies, and the queries that can be scored."""
+        return sorted({text for texts in self.roles(inputs).values() for text in texts})
+
+    def roles(self, inputs: Inputs) -> dict[Role, list[str]]:
+        """Documents with their copies, and queries."""
         copies = [frame["text"] for frame in inputs["perturbed"].values()]
-        return distinct(inputs["sample"]["text"], Judged.of(inputs).queries["text"], *copies)
+        return {
+            "document": distinct(inputs["sample"]["text"], *copies),
+            "query": distinct(Judged.of(inputs).queries["text"]),
+        }
 
     def similarity(self, inputs: Inputs, system: System, spec: Spec) -> pl.DataFrame:
         """Rankings of the clean corpus ("original") and of each perturbation's corpus, in every
