@@ -8,7 +8,8 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published bench sync lint format docs release lock clean
+SOAK ?= 10
+.PHONY: help results test test-slow soak audit verify verify-published cost bench sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -16,6 +17,7 @@ help:  ## what can be made
 results: $(STAMP)  ## rebuild every table and figure (SIZE=smoke|default|full)
 	$(BIN)/snakemake --cores all $(OVERLAY)
 	@echo
+	@echo "report:  $(CURDIR)/results/report.html"
 	@echo "tables:  $(CURDIR)/results/tables/summary.md   (also .csv and .tex, one per task)"
 	@echo "figures: $(CURDIR)/results/figures/"
 
@@ -24,6 +26,9 @@ test: $(STAMP)  ## run the test suite
 
 test-slow: $(STAMP)  ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow
+
+soak: $(STAMP)  ## faults, SOAK times as many as in the suite (SOAK=10)
+	SAGEBENCH_SOAK=$(SOAK) $(BIN)/python -m pytest -n 0 -m "slow or not slow" -v tests/test_faults.py
 
 audit: $(STAMP)  ## write results/audit: what was made from what, for reviewers
 	$(BIN)/python -m sagebench audit
@@ -34,6 +39,10 @@ verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs 
 
 verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
 	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
+
+cost: $(STAMP)  ## what the API models would cost, before anything is sent
+	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
+	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
 bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
 	$(BIN)/python -m sagebench bench results/bench

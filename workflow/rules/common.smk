@@ -21,11 +21,13 @@ import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue
 from sagebench.corpora.hub import listing
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
 from sagebench.lineage import handover, persistence
 from sagebench.params import load
 from sagebench.plan import DATA, RESULTS, Plan
+from sagebench.report import planned
 from sagebench.results import results_files
 
 try:

@@ -4,19 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sagebench import layout
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.plan import DATA, RESULTS, Plan, TaskPlan
 from sagebench.results import results_files
 
 # A phase and the commands that its rules call.
 PHASES = {
-    "fetch": ("fetch",),
+    "fetch": ("fetch", "snapshot"),
     "corpus": ("corpus",),
     "perturb": ("sample", "perturb"),
     "embed": ("embed",),
     "similarity": ("similarity",),
     "score": ("score",),
-    "results": ("table", "figure", "card", "metrics"),
+    "results": ("table", "figure", "card", "metrics", "report"),
 }
 ROLES = ("documents", "preferences", "ratings", "labelled", "retrieval")
 
@@ -72,7 +73,9 @@ def embeds(task: TaskPlan) -> bool:
 def _fetch(plan: Plan) -> Stage:
     sources = plan.sources()
     files = [path for source in sources for path in plan.raw_files(source)]
-    return Stage("fetch", None, [f"fetch_{s}" for s in sources], files, [DATA / "raw"])
+    files += [snapshots.record_path(DATA / "raw", model) for model in plan.snapshots]
+    rules = [f"fetch_{source}" for source in sources] + [f"snapshot_{m}" for m in plan.snapshots]
+    return Stage("fetch", None, rules, files, [DATA / "raw"])
 
 
 def _corpus(plan: Plan, role: str) -> Stage:
@@ -110,6 +113,7 @@ def _score(task: TaskPlan) -> Stage:
 
 
 def _results() -> Stage:
-    rules = ["table", "figure", "data_card", "metrics"]
-    outs = [RESULTS / name for name in ("tables", "figures", "corpora.md", "metrics.json")]
+    rules = ["table", "figure", "data_card", "metrics", "report"]
+    names = ("tables", "figures", "corpora.md", "metrics.json", "report.html")
+    outs = [RESULTS / name for name in names]
     return Stage("results", None, rules, results_files(RESULTS), outs)

@@ -104,8 +104,8 @@ class History:
 
 
 ORDER = (
-    "fetch", "corpus", "sample", "perturb", "embed", "similarity", "score",
-    "table", "figure", "card", "metrics",
+    "fetch", "snapshot", "corpus", "sample", "perturb", "embed", "similarity", "score",
+    "table", "figure", "card", "metrics", "report",
 )  # fmt: skip
 
 

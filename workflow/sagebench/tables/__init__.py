@@ -17,14 +17,23 @@ from sagebench.corpora.files import write_bytes
 from sagebench.params import Params
 from sagebench.tables import (
     agreement,
+    chance_corrected,
     clustering,
+    differences,
     human_preference,
     latex,
     markdown,
     perturbations,
+    picks,
+    preference_length,
+    ranks,
+    readings,
     retrieval,
+    retrieval_layouts,
     robustness,
+    robustness_separation,
     sensitivity,
+    sensitivity_recalibrated,
     summary,
     truncation,
 )
@@ -51,6 +60,7 @@ def _of_task(build: Callable[[Context], Table], *tasks: str) -> Recipe:
 
 TABLES = {
     "summary": _of_task(summary.build, *TASKS),
+    "picks": Recipe(picks.build, scores=tuple(TASKS)),
     "human_preference": _of_task(human_preference.build, "human_preference"),
     "robustness": _of_task(robustness.build, "robustness"),
     "sensitivity_insertion": _of_task(sensitivity.insertion, "sensitivity"),
@@ -58,6 +68,15 @@ TABLES = {
     "sensitivity_grid": Recipe(sensitivity.grid, scores=("sensitivity",)),
     "clustering": _of_task(clustering.build, "clustering"),
     "retrieval": _of_task(retrieval.build, "retrieval"),
+    # What the scores hide, beside them and never in their place (docs/validity.md).
+    "chance_corrected": Recipe(chance_corrected.build, scores=tuple(TASKS)),
+    "preference_length": Recipe(preference_length.build, scores=("human_preference",)),
+    "robustness_separation": Recipe(robustness_separation.build, scores=("robustness",)),
+    "sensitivity_recalibrated": Recipe(sensitivity_recalibrated.build, scores=("sensitivity",)),
+    "retrieval_layouts": Recipe(retrieval_layouts.build, scores=("retrieval",)),
+    "differences": Recipe(differences.build, scores=tuple(TASKS)),
+    "ranks": Recipe(ranks.build, scores=tuple(TASKS)),
+    "readings": Recipe(readings.build, scores=tuple(TASKS)),
     "truncation": Recipe(truncation.build, embeddings=tuple(TASKS)),
     "perturbations": Recipe(perturbations.build, perturbed=perturbations.PERTURBED),
     "agreement": Recipe(agreement.build, scores=AGREEMENT),
