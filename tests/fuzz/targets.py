@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -235,6 +236,12 @@ _HEADERS = st.sampled_from([
     {"X-Error-Code": "GatedRepo"}, {"Content-Type": "text/html"}, {"Content-Encoding": "gzip"},
     {"Content-Length": "-1"}, {"Location": "//"}, {"X-Error-Message": "é\t"},
 ])  # fmt: skip
+_WAITS = [
+    {name: value}
+    for name in ("Retry-After", "retry-after-ms")
+    for value in ("nan", "inf", "-1", "Mon, 01 Jan 0001 00:00:00 GMT", "Mon, 99 Jan 2024", "²",
+                  "Fri, 31 Dec 9999 23:59:59 -0000", "1e400")
+]  # fmt: skip
 _REVISIONS = st.sampled_from([_SHA, "refs/convert/parquet"])
 
 
@@ -244,6 +251,48 @@ def _remembered(content: bytes, folder: Path) -> None:
         path.parent.mkdir(parents=True)
         path.write_bytes(content)
         listing._remembered("o/n", _SHA)
+
+
+_ROWS = [[0.5, 1.0], [2.0, 0.0]]
+_ANSWERS = {
+    "openai": {
+        "data": [{"index": i, "embedding": row} for i, row in enumerate(_ROWS)],
+        "usage": {"total_tokens": 4},
+    },
+    "cohere": {
+        "embeddings": {"float": _ROWS},
+        "meta": {"billed_units": {"input_tokens": 4.0}},
+    },
+    "gemini": {"embeddings": [{"values": row} for row in _ROWS]},
+    "ollama": {"embeddings": _ROWS, "prompt_eval_count": 4},
+}
+
+
+def _provider(value: tuple[str, bytes, dict[str, str], int], _folder: Path) -> None:
+    """An answer of a server of embeddings, through the encoder that asked for it."""
+    import httpx2
+
+    from sagebench.embeddings import api, patience
+
+    provider, content, headers, status = value
+    counting = SimpleNamespace(count=len, cut=lambda text, limit: text[:limit])
+    with (
+        mock.patch.object(api, "cutter", return_value=counting),
+        mock.patch.object(patience, "DELAYS", ()),
+    ):
+        encoder = api.ApiEncoder(
+            "fuzzed", Path(), provider=provider, model="m", dimensions=2, key="",
+            base_url="http://127.0.0.1:9", tokenizer="own",
+        )  # fmt: skip
+        server = encoder._reach()
+        server._client.close()
+        server._client = httpx2.Client(
+            transport=httpx2.MockTransport(
+                lambda _request: httpx2.Response(status, content=content, headers=headers)
+            )
+        )
+        for vector in encoder.encode(["one", "two"]):
+            assert abs(float((vector**2).sum()) - 1) < 1e-5 or not vector.any()
 
 
 _PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
@@ -286,6 +335,18 @@ TARGETS = {
         ),
         _hub,
     ),
+    **{
+        f"provider_{name}": Target(
+            st.tuples(
+                st.just(name),
+                st.one_of(spoiled(answer, as_json), st.binary(max_size=30)),
+                st.one_of(_HEADERS, st.sampled_from(_WAITS)),
+                st.sampled_from([200, 200, 200, 200, 400, 401, 402, 404, 429, 503]),
+            ),
+            _provider,
+        )
+        for name, answer in _ANSWERS.items()
+    },
     "hub_remembered": Target(spoiled(_STORED, as_json), _remembered),
     **{f"parser_{name}": _parser(name, seed) for name, seed in SEEDS.items()},
 }  # fmt: skip
