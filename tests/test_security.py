@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagebench import params, registry
+from sagebench import params, redistribution, registry
 from sagebench.corpora import archive, catalogue
 from sagebench.corpora.hub import client
 from sagebench.errors import BenchError
@@ -235,3 +235,78 @@ class TestSecrets:
         assert "127.0.0.1" in str(caught.value)
         assert self.PASSWORD not in str(caught.value)
         assert "Traceback" not in str(caught.value)
+
+
+class TestRedistribution:
+    """Texts leave this machine only after their licences were shown and, if need be, agreed to."""
+
+    def test_what_is_listed_exists_and_its_licence_says_so(self) -> None:
+        lists = yaml.safe_load((catalogue.FOLDER / redistribution.FILE).read_bytes())
+        sources = catalogue.load().all_sources
+        assert set(lists) == {"allowed", "refused"}
+        assert not set(lists["allowed"]) & set(lists["refused"])
+        # An author's or publisher's own, no licence at all, or a doubt: never "allowed".
+        closed = re.compile(
+            r"publishers'|outlets'|authors?'|agreement|copyright|not state|not specified|no tag"
+            r"|unverified|terms|for research"
+        )
+        for name in lists["allowed"]:
+            assert not closed.search(sources[name].licence), name
+        for name in lists["refused"]:
+            assert closed.search(sources[name].licence), name
+
+    def test_a_source_in_no_list_is_unstated(self) -> None:
+        found = {t.source: t for t in redistribution.terms(["gensim", "billsum", "blanc"])}
+        answers = [found[name].redistribute for name in ("billsum", "blanc", "gensim")]
+        assert answers == ["yes", "no", "unstated"]
+        assert found["billsum"].licence == "CC0-1.0"
+
+    @pytest.mark.parametrize(
+        ("url", "local"),
+        [("/mnt/x", True), ("~/x", True), ("../x y", True), ("C:\\x", True), ("s3://b/x", False),
+         ("ssh://me@h/x", False), ("me@host:x", False), ("gs://b", False)],
+    )  # fmt: skip
+    def test_only_a_folder_needs_no_yes(self, url: str, local: bool) -> None:
+        assert redistribution.is_local(url) == local
+        doubtful = redistribution.terms(["billsum", "gensim"])
+        redistribution.check(doubtful, url, agreed=True)
+        redistribution.check(redistribution.terms(["billsum"]), url, agreed=False)
+        if local:
+            redistribution.check(doubtful, url, agreed=False)
+        else:
+            with pytest.raises(BenchError, match="1 of 2 sources.*: gensim.*--yes"):
+                redistribution.check(doubtful, url, agreed=False)
+
+    def test_a_password_in_the_address_is_not_shown(self) -> None:
+        with pytest.raises(BenchError, match="h/x") as caught:
+            url = "https://me:canary@h/x"
+            redistribution.check(redistribution.terms(["blanc"]), url, agreed=False)
+        assert "canary" not in str(caught.value)
+
+    def test_the_command_asks_before_it_pushes(self, monkeypatch, capsys) -> None:
+        from sagebench.__main__ import main
+        from sagebench.lineage import handover
+
+        pushed, url = [], "s3://bucket/x"
+        monkeypatch.setattr(handover, "remote", lambda name: url)
+        monkeypatch.setattr(handover, "push", pushed.append)
+        monkeypatch.chdir(ROOT)
+        assert main(["push", "--remote", "lab"]) == 2
+        out, err = capsys.readouterr()
+        assert re.search(r"^no        blanc: MIT \(package\); the news texts", out, re.M)
+        assert "--yes" in err
+        assert pushed == []
+        assert main(["push", "--remote", "lab", "--yes"]) == 0
+        url = "/mnt/lab"
+        assert main(["push"]) == 0
+        assert pushed == ["lab", None]
+
+    def test_the_address_is_dvcs_own(self, monkeypatch, tmp_path: Path) -> None:
+        from sagebench.lineage import handover
+
+        monkeypatch.chdir(tmp_path)
+        for command in (["init", "--no-scm", "-q"], ["remote", "add", "-d", "one", "s3://b/a=b"]):
+            subprocess.run([sys.executable, "-m", "dvc", *command], check=True)
+        assert handover.remote() == handover.remote("one") == "s3://b/a=b"
+        with pytest.raises(BenchError, match="no remote 'two'; it has one"):
+            handover.remote("two")

@@ -15,7 +15,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -277,6 +277,7 @@ def _provider(value: tuple[str, bytes, dict[str, str], int], _folder: Path) -> N
     provider, content, headers, status = value
     counting = SimpleNamespace(count=len, cut=lambda text, limit: text[:limit])
     with (
+        redirect_stderr(io.StringIO()),  # every encoder says whom it asks
         mock.patch.object(api, "cutter", return_value=counting),
         mock.patch.object(patience, "DELAYS", ()),
     ):
@@ -284,13 +285,13 @@ def _provider(value: tuple[str, bytes, dict[str, str], int], _folder: Path) -> N
             "fuzzed", Path(), provider=provider, model="m", dimensions=2, key="",
             base_url="http://127.0.0.1:9", tokenizer="own",
         )  # fmt: skip
-        server = encoder._reach()
-        server._client.close()
-        server._client = httpx2.Client(
+        made = httpx2.Client(
             transport=httpx2.MockTransport(
                 lambda _request: httpx2.Response(status, content=content, headers=headers)
             )
         )
+        with mock.patch.object(httpx2, "Client", return_value=made):
+            encoder._reach()
         for vector in encoder.encode(["one", "two"]):
             assert abs(float((vector**2).sum()) - 1) < 1e-5 or not vector.any()
 
