@@ -65,12 +65,12 @@ fuzz: $(STAMP)  ## hostile input for every parser, MINUTES each (TARGET=one or s
 
 # pip-audit is a yardstick only: in an environment of its own, removed afterwards.
 check-deps:  ## known vulnerabilities of the locked packages (needs PyPI's advisory service)
-	rm -rf .venv-audit
-	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
-	.venv-audit/bin/pip-audit --strict --progress-spinner off --no-deps --disable-pip \
+	rm -rf .cache/check-deps
+	$(PYTHON) -m venv .cache/check-deps
+	.cache/check-deps/bin/pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
+	.cache/check-deps/bin/pip-audit --strict --progress-spinner off --no-deps --disable-pip \
 		-r requirements.lock -r requirements-remotes.lock
-	rm -rf .venv-audit
+	rm -rf .cache/check-deps
 
 lint: $(STAMP)  ## style, types and the workflow's own linter
 	$(BIN)/ruff check .
