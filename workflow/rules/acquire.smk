@@ -14,10 +14,13 @@ for source in plan.catalogue.all_sources:
         log:
             f"logs/fetch/{source}.log",
         retries: 2
+        localrule: True  # a cluster's nodes often have no network
         conda:
             "../envs/sagebench.yaml"
         resources:
             network=1,
+            mem_mb=demand.mem_mb("fetch"),
+            runtime=demand.runtime("fetch"),
         params:
             spec=jobs.source_spec(source),
             code=jobs.code("fetch"),
@@ -41,8 +44,13 @@ for corpus in plan.corpora():
             card=layout.card(DATA, plan.role(corpus), corpus),
         log:
             f"logs/corpus/{corpus}.log",
+        group:
+            "texts"
         conda:
             "../envs/sagebench.yaml"
+        resources:
+            mem_mb=demand.mem_mb("corpus"),
+            runtime=demand.runtime("corpus"),
         params:
             spec=jobs.corpus_spec(corpus),
             draw=jobs.draw_spec(corpus),

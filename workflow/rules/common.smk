@@ -21,6 +21,7 @@ import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue
 from sagebench.corpora.hub import listing
+from sagebench.demand import Demand
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
 from sagebench.lineage import handover, persistence
@@ -35,6 +36,7 @@ try:
 except BenchError as error:
     raise WorkflowError(str(error)) from None
 jobs = Jobs(plan)
+demand = Demand(plan)
 
 # Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
 # Where the Hub's files come from is no job's parameter: the same bytes from elsewhere are the same.
@@ -48,6 +50,10 @@ prefix = (
 )
 for name, value in places.items():
     prefix += f" {name}={shlex.quote(value)}" if value else ""
+# The store of vectors is for processes of one machine (SQLite's log needs their common memory),
+# so on a cluster, where nodes share the folder, each node has its own.
+if workflow.remote_exec:
+    prefix += ' SAGEBENCH_STORE="${SAGEBENCH_STORE:-.cache/embeddings/$(uname -n)}"'
 # Snakemake takes braces for its own.
 shell.prefix(prefix.replace("{", "{{").replace("}", "}}") + "; ")
 

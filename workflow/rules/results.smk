@@ -21,8 +21,12 @@ rule table:
         ),
     log:
         "logs/table/{table}.log",
+    localrule: True
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("table"),
+        runtime=demand.runtime("table"),
     params:
         spec=jobs.params_spec(),
         code=jobs.table_code(),
@@ -47,8 +51,12 @@ rule figure:
         ),
     log:
         "logs/figure/{figure}.log",
+    localrule: True
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("figure"),
+        runtime=demand.runtime("figure"),
     params:
         code=jobs.code("figure"),
     message:
@@ -64,8 +72,12 @@ rule data_card:
         report("results/corpora.md", caption="../report/corpora.rst", category="Data"),
     log:
         "logs/card.log",
+    localrule: True
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("card"),
+        runtime=demand.runtime("card"),
     params:
         code=jobs.code("card"),
     message:
@@ -81,8 +93,12 @@ rule metrics:
         "results/metrics.json",
     log:
         "logs/metrics.log",
+    localrule: True
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("metrics"),
+        runtime=demand.runtime("metrics"),
     params:
         code=jobs.code("metrics"),
     message:
