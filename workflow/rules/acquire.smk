@@ -45,7 +45,7 @@ for corpus in plan.corpora():
         log:
             f"logs/corpus/{corpus}.log",
         group:
-            "texts"
+            together("texts")
         conda:
             "../envs/sagebench.yaml"
         resources:

@@ -58,6 +58,14 @@ if workflow.remote_exec:
 shell.prefix(prefix.replace("{", "{{").replace("}", "}}") + "; ")
 
 
+def together(name):
+    """A group of jobs that a cluster gets as one: most are shorter than their submission.
+
+    None of it shows in a local run, nor in its dry run.
+    """
+    return lambda wildcards: None if workflow.local_exec else name
+
+
 wildcard_constraints:
     task="|".join(plan.tasks),
     corpus="|".join(plan.corpora()),

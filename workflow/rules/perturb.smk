@@ -19,7 +19,7 @@ for task in plan.tasks.values():
             log:
                 f"logs/sample/{task.name}/{corpus}.log",
             group:
-                "texts"
+                together("texts")
             conda:
                 "../envs/sagebench.yaml"
             resources:
@@ -43,7 +43,7 @@ rule perturb:
     log:
         "logs/perturb/{task}/{corpus}/{perturbation}.log",
     group:
-        "texts"
+        together("texts")
     conda:
         "../envs/sagebench.yaml"
     resources:

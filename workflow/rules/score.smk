@@ -16,7 +16,7 @@ rule score:
     benchmark:
         "benchmarks/score/{task}/{corpus}.tsv"
     group:
-        "scores"
+        together("scores")
     conda:
         "../envs/sagebench.yaml"
     resources:

@@ -16,7 +16,7 @@ rule similarity:
     benchmark:
         "benchmarks/similarity/{task}/{corpus}/{system}.tsv"
     group:
-        "scores"
+        together("scores")
     conda:
         "../envs/sagebench.yaml"
     resources:
