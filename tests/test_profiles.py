@@ -78,7 +78,7 @@ def kubectl(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 def test_a_cluster_profile_says_all_that_the_default_one_does(name):
     default, cluster = _profile("default"), _profile(name)
     assert set(default) <= set(cluster)
-    assert {key for key in default if default[key] != cluster[key]} == {"cores"}
+    assert {key for key in default if default[key] != cluster[key]} == {"cores", "resources"}
 
 
 @pytest.mark.workflow
@@ -106,7 +106,9 @@ def test_every_job_asks_for_memory_and_time(tmp_path):
     listed = re.findall(r"^(?:local)?rule (\w+):\n((?: .*\n)*)", output, flags=re.M)
     assert len(listed) > 100
     silent = {
-        name for name, text in listed if not {"mem_mb", "runtime"} <= set(re.findall(r"(\w+)=", text))
+        name
+        for name, text in listed
+        if not {"mem_mb", "runtime"} <= set(re.findall(r"(\w+)=", text))
     }
     assert silent == {"all"}
 
@@ -126,6 +128,18 @@ def test_a_similarity_asks_for_what_its_metric_needs_whatever_its_label():
     of = {system: ask(SimpleNamespace(system=system), 1) for system in demand.plan.systems}
     assert of["bertscore"] > of["rouge"] > of["jaccard"]
     assert of["bm25"] == of["bm25_self"] == of["minilm"] == of["jaccard"]
+
+
+def test_a_gpu_is_asked_for_where_a_model_is_to_run_on_one():
+    plan = SimpleNamespace(
+        models={
+            "minilm": "minilm",
+            "here": SimpleNamespace(device="cpu"),
+            "there": SimpleNamespace(device="cuda"),
+        }
+    )
+    asked = {model: Demand(plan).gpu(SimpleNamespace(model=model)) for model in plan.models}
+    assert asked == {"minilm": 0, "here": 0, "there": 1}
 
 
 def test_a_kubernetes_job_has_the_size_image_and_volume_that_were_asked_for(kubectl, tmp_path):

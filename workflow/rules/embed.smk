@@ -20,6 +20,7 @@ rule embed:
     resources:
         mem_mb=demand.mem_mb("embed"),
         runtime=demand.runtime("embed"),
+        gpu=demand.gpu,
     params:
         spec=lambda w: jobs.embed_spec(w.task, w.model),
         code=lambda w: jobs.embed_code(w.task, w.model),

@@ -60,6 +60,10 @@ class Demand:
         """Wall time in minutes of a phase's jobs."""
         return self._ask(phase, lambda peak: _START + math.ceil(_TIME * peak.seconds / 60))
 
+    def gpu(self, wildcards: Any) -> int:
+        """GPUs of an embedding: one for a model with `device: cuda`, else none is waited for."""
+        return int(getattr(self.plan.models[wildcards.model], "device", "cpu") == "cuda")
+
     def _ask(self, phase: str, first: Callable[[Peak], int]) -> Ask:
         def ask(wildcards: Any, attempt: int) -> int:
             return first(self._peak(phase, wildcards)) * 2 ** (attempt - 1)
