@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from dvc_support import Repository
 from workflow_support import ROOT, Project
 
 from sagebench.demand import Demand
@@ -189,3 +190,23 @@ def _output(command: list[str], environment: dict[str, str], folder: Path) -> st
     return subprocess.run(
         command, env=environment, cwd=folder, text=True, check=True, stdout=subprocess.PIPE
     ).stdout.strip()
+
+
+@pytest.mark.slow
+@pytest.mark.workflow
+def test_a_build_through_kubernetes_jobs_has_the_bytes_of_a_local_one(kubectl, tmp_path):
+    pytest.importorskip(
+        "snakemake_executor_plugin_cluster_generic", reason="the extra `cluster` is not installed"
+    )
+    folder, environment = kubectl
+    target = "data/scores/clustering/bbc.units.parquet"
+    local = Repository.create(tmp_path / "local" / "project")
+    local.snakemake("--cores", "2", "--", target)
+    remote = Repository.create(tmp_path / "remote" / "project")
+    remote.snakemake(
+        "--workflow-profile", "profiles/kubernetes", "--cores", "2",
+        "--seconds-between-status-checks", "1", "--", target, **environment,
+    )  # fmt: skip
+    assert remote.digests("data") == local.digests("data")
+    assert [path.read_text().strip() for path in folder.glob("*.exit")] == ["0"] * 3
+    assert remote.planned("--", target) == []
