@@ -75,7 +75,8 @@ wildcard_constraints:
 
 
 # Snakemake's own lock outlives a killed run and then refuses the next one. This one is held by
-# the process itself, so it ends with it (the default profile switches Snakemake's off).
+# the process itself, so it ends with it (the profiles switch Snakemake's off). Jobs on a cluster
+# start Snakemake again on their node, without these hooks.
 onstart:
     run_lock = open(".snakemake/sagebench.lock", "w")
     try:
