@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel")
-# Where no accounting and no MailProg are; the plugin asks squeue, which remembers MinJobAge long.
+# Where no accounting and no MailProg are; the plugin asks squeue, which knows ended jobs for MinJobAge s.
 _CONFIG = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -35,7 +35,7 @@ SelectTypeParameters=CR_CPU_Memory
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
-MinJobAge=300
+MinJobAge=7200
 SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
