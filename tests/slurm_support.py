@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel")
-# Where no accounting and no MailProg are; the plugin asks squeue, which knows ended jobs for MinJobAge s.
+# Without accounting the plugin asks squeue, which knows ended jobs for MinJobAge seconds.
 _CONFIG = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
