@@ -1,10 +1,17 @@
-"""Results: tables from scores, figures from tables, data card, metrics for DVC, the report.
+"""Results: tables from scores, figures from tables, data card, metrics for DVC.
 
-in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json;
-     for the report's digests every file of data/ that was not fetched
+in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json
 out: results/tables/<table>.{csv,md,tex}, results/figures/<figure>.{svg,png}, results/corpora.md,
-     results/metrics.json, results/report.html
+     results/metrics.json
 """
+
+
+# Short and many: a cluster is not asked for them.
+localrules:
+    table,
+    figure,
+    data_card,
+    metrics,
 
 
 rule table:
@@ -21,7 +28,6 @@ rule table:
         ),
     log:
         "logs/table/{table}.log",
-    localrule: True
     conda:
         "../envs/sagebench.yaml"
     resources:
@@ -51,7 +57,6 @@ rule figure:
         ),
     log:
         "logs/figure/{figure}.log",
-    localrule: True
     conda:
         "../envs/sagebench.yaml"
     resources:
@@ -72,7 +77,6 @@ rule data_card:
         report("results/corpora.md", caption="../report/corpora.rst", category="Data"),
     log:
         "logs/card.log",
-    localrule: True
     conda:
         "../envs/sagebench.yaml"
     resources:
@@ -93,7 +97,6 @@ rule metrics:
         "results/metrics.json",
     log:
         "logs/metrics.log",
-    localrule: True
     conda:
         "../envs/sagebench.yaml"
     resources:
@@ -105,26 +108,6 @@ rule metrics:
         "metrics for `dvc metrics show`"
     shell:
         "python -m sagebench metrics {output} --tables results/tables --log {log}"
-
-
-rule report:
-    input:
-        planned.inputs(plan),
-    output:
-        report("results/report.html", caption="../report/report.rst", category="Report"),
-    log:
-        "logs/report.log",
-    conda:
-        "../envs/sagebench.yaml"
-    params:
-        spec=jobs.report_spec(),
-        code=jobs.report_code(),
-        catalogue=jobs.catalogue_digest(),
-        template=jobs.template_digest(),
-    message:
-        "report"
-    shell:
-        "python -m sagebench report {output} --spec {params.spec:q} --log {log}"
 
 
 rule results:
