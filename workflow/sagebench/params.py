@@ -137,7 +137,7 @@ class Params(Section):
     references: list[Name]  # metrics that know nothing of meaning
     models: list[Name | Model]
     bootstrap: Bootstrap
-    mirror: str | None = None  # of the Hugging Face Hub: an address, or a folder laid out like it
+    mirror: str | None = None  # of archives and the Hub: a folder (`make mirror`) or an address
     folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
 
     @field_validator("metrics")
