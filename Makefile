@@ -8,7 +8,8 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
-.PHONY: help results test test-slow audit verify verify-published bench mirror sync lint format docs release lock clean
+SOAK ?= 10
+.PHONY: help results test test-slow soak audit verify verify-published bench mirror sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -24,6 +25,9 @@ test: $(STAMP)  ## run the test suite
 
 test-slow: $(STAMP)  ## the tests that take minutes each
 	$(BIN)/python -m pytest -m slow
+
+soak: $(STAMP)  ## faults, SOAK times as many as in the suite (SOAK=10)
+	SAGEBENCH_SOAK=$(SOAK) $(BIN)/python -m pytest -n 0 -m "slow or not slow" -v tests/test_faults.py
 
 audit: $(STAMP)  ## write results/audit: what was made from what, for reviewers
 	$(BIN)/python -m sagebench audit

@@ -13,10 +13,12 @@ import polars as pl
 import pytest
 import yaml
 from dvc_support import Repository
+from report_support import Page
 from workflow_support import ROOT
 
 from sagebench import params, phases, rng
 from sagebench.audit import lock
+from sagebench.audit.chain import Step, chain
 from sagebench.audit.checksums import Checksum, checksum
 from sagebench.audit.findings import KINDS
 from sagebench.audit.gap import gap
@@ -28,6 +30,8 @@ from sagebench.errors import BenchError
 from sagebench.lineage import records
 from sagebench.plan import Plan
 from sagebench.provenance import file_sha256
+from sagebench.report import planned
+from sagebench.tables.context import TASKS
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -243,13 +247,13 @@ def test_a_wrong_name_is_answered_with_the_nearest_one(project, arguments, messa
 
 
 def test_a_clean_tree_is_verified_with_one_job_of_every_kind(project):
-    output = sage(project, "verify", "--sample", "10", "--seed", "3")
-    assert output.count("same bytes\n") == 10
+    output = sage(project, "verify", "--sample", "11", "--seed", "3")
+    assert output.count("same bytes\n") == 11
     for kind in ("corpus", "sample", "perturb", "embed", "similarity", "score", "table", "figure",
-                 "card", "metrics"):  # fmt: skip
+                 "card", "metrics", "report"):  # fmt: skip
         assert re.search(rf"\] {kind}\b", output)
     count = len(read(project, "artifacts.csv"))
-    assert f"verified: {count} artifacts are as recorded; 10 jobs gave the same bytes" in output
+    assert f"verified: {count} artifacts are as recorded; 11 jobs gave the same bytes" in output
 
 
 def test_a_pulled_clone_is_verified_and_its_audit_lacks_the_wall_times_alone(project):
@@ -453,3 +457,40 @@ def test_an_unreadable_lock_is_one_sentence(tmp_path):
             lock.outputs(tmp_path)
     (tmp_path / "dvc.lock").write_text(yaml.safe_dump({"schema": "2.0"}), encoding="utf-8")
     assert lock.outputs(tmp_path) == []
+
+
+# --- the report's traces ----------------------------------------------------------------------
+
+
+def _jobs(history: History) -> dict[str, tuple]:
+    return {
+        path: (job.rule, job.name, job.label, sorted(job.inputs), sorted(job.outputs), job.spec)
+        for path, job in history.jobs.items()
+    }
+
+
+def _steps(step: Step) -> tuple:
+    return step.job.label, step.files, step.others, [_steps(parent) for parent in step.parents]
+
+
+def test_the_planned_history_is_the_recorded_one(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    plan, recorded = Plan.read("params.yaml"), History.of(Path())
+    history = planned.history(plan)
+    ours, theirs = _jobs(history), _jobs(recorded)
+    assert theirs.pop("results/report.html")[3] == sorted(map(str, planned.inputs(plan)))
+    assert ours == theirs
+    for system in ("glove", "jaccard", "constant_1"):
+        for task in TASKS:
+            a, b = (chain(h, "summary", system, task) for h in (history, recorded))
+            assert a.rows == b.rows
+            assert _steps(a.step) == _steps(b.step)
+    page = Page.of(Path("results/report.html").read_text(encoding="utf-8"))
+    for path, digest in recorded.sha256.items():
+        if path.startswith(("data/scores", "data/similarity", "data/samples", "data/perturbed")):
+            shown = "units" not in path
+            assert (digest in page.text) == shown, path
+    for source in recorded.all_jobs:
+        if source.name == "fetch":
+            assert source.spec["sha256"] in page.text
+            assert source.spec["licence"] in page.text

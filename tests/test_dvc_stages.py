@@ -135,6 +135,7 @@ def _of_stage(plan: Plan, jobs: Jobs, stage: Stage) -> Iterator[tuple[str, str]]
             yield from ((corpus, jobs.score_spec(part, corpus)) for corpus in corpora)
         case "results":
             yield "tables", jobs.params_spec()
+            yield "report", jobs.report_spec()
 
 
 def _value(params: dict[str, Any], key: str) -> Any:
@@ -214,6 +215,7 @@ def modules(plan, monkeypatch) -> dict[str, set[str]]:
                 yield jobs.code("score", ("task", task.kind))
             case "results":
                 yield jobs.table_code()
+                yield jobs.report_code()
                 yield from (jobs.code(command) for command in ("figure", "card", "metrics"))
             case phase:
                 yield jobs.code(phase)

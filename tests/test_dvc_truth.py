@@ -74,7 +74,6 @@ def test_a_clone_that_was_not_pulled_is_built_whole(base):
     assert len(base.clone("bare").planned()) == len(base.planned("--forceall"))
 
 
-@pytest.mark.slow
 def test_snakemake_in_a_pulled_clone_does_what_the_change_asks_and_no_more(base, other):
     clone = base.pulled("snakemake")
     clone.change(CHANGE)
@@ -87,7 +86,6 @@ def test_snakemake_in_a_pulled_clone_does_what_the_change_asks_and_no_more(base,
     assert "Running stage" not in clone.run("dvc", "repro")
 
 
-@pytest.mark.slow
 def test_dvc_in_a_pulled_clone_does_what_the_change_asks_and_no_more(base, other):
     clone = base.pulled("dvc")
     clone.change(CHANGE)
@@ -171,7 +169,6 @@ def test_changed_code_is_seen_by_both_tools_and_only_where_it_is_used(
     assert stages == {f"{phase}-{task}" for task in tasks}
 
 
-@pytest.mark.slow
 def test_jobs_import_only_modules_that_their_stage_names(base, spy):
     named = yaml.safe_load((base.folder / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     seen = set()
@@ -206,7 +203,6 @@ def _stage_of(command: list[str]) -> str | None:
     return f"{phase}-{Path(output).parts[2]}"
 
 
-@pytest.mark.slow
 def test_two_parameters_that_swap_values_are_noticed(base):
     with base.changed({"metrics": {"bm25": {"k1": 0.75, "b": 1.5}}}):
         assert {job.rpartition(" ")[2] for job in base.planned() if "similarity" in job} == {"bm25"}
@@ -219,7 +215,6 @@ def test_two_parameters_that_swap_values_are_noticed(base):
     assert base.planned() == []
 
 
-@pytest.mark.slow
 def test_without_snakemakes_folder_nothing_changes(base):
     copy = base.copy("bald")
     shutil.rmtree(copy.folder / ".snakemake")
@@ -230,7 +225,6 @@ def test_without_snakemakes_folder_nothing_changes(base):
     assert sum(job.startswith("score") for job in planned) == 8
 
 
-@pytest.mark.slow
 def test_an_edited_or_truncated_or_missing_artifact_is_noticed(base):
     copy = base.copy("edited")
     perturbed = copy.folder / "data/perturbed/robustness/cnn_dailymail/word_shuffling.parquet"
@@ -286,7 +280,6 @@ def _kill_once_there_is(clone: Repository, folder: str, *command: str) -> None:
     kill(process)
 
 
-@pytest.mark.slow
 def test_dvc_gets_nothing_of_a_run_for_a_part(base):
     copy = base.copy("part")
     copy.change({"bootstrap": {"resamples": 120}})
@@ -298,7 +291,6 @@ def test_dvc_gets_nothing_of_a_run_for_a_part(base):
     assert (copy.folder / "dvc.lock").read_bytes() == lock
 
 
-@pytest.mark.slow
 def test_a_stage_says_when_dvc_yaml_was_made_for_other_names(base):
     copy = base.copy("names")
     copy.change({"tasks": {"robustness": {"superficial": ["numerization"]}}})

@@ -19,6 +19,7 @@ _COPIED = (
     "Snakefile",
     "Makefile",
     "params.yaml",
+    "requirements.lock",
     "dvc.yaml",
     "config",
     "profiles",

@@ -26,6 +26,7 @@ from sagebench.jobs import Jobs
 from sagebench.lineage import handover, persistence
 from sagebench.params import load
 from sagebench.plan import DATA, RESULTS, Plan
+from sagebench.report import planned
 from sagebench.results import results_files
 
 try:

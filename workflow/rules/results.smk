@@ -1,8 +1,9 @@
-"""Results: tables from scores, figures from tables, the data card, the metrics for DVC.
+"""Results: tables from scores, figures from tables, data card, metrics for DVC, the report.
 
-in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json
+in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json;
+     for the report's digests every file of data/ that was not fetched
 out: results/tables/<table>.{csv,md,tex}, results/figures/<figure>.{svg,png}, results/corpora.md,
-     results/metrics.json
+     results/metrics.json, results/report.html
 """
 
 
@@ -88,6 +89,26 @@ rule metrics:
         "metrics for `dvc metrics show`"
     shell:
         "python -m sagebench metrics {output} --tables results/tables --log {log}"
+
+
+rule report:
+    input:
+        planned.inputs(plan),
+    output:
+        report("results/report.html", caption="../report/report.rst", category="Report"),
+    log:
+        "logs/report.log",
+    conda:
+        "../envs/sagebench.yaml"
+    params:
+        spec=jobs.report_spec(),
+        code=jobs.report_code(),
+        catalogue=jobs.catalogue_digest(),
+        template=jobs.template_digest(),
+    message:
+        "report"
+    shell:
+        "python -m sagebench report {output} --spec {params.spec:q} --log {log}"
 
 
 rule results:

@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 from sagebench import commands
-from sagebench.errors import BenchError
+from sagebench.errors import BenchError, limit_of_machine
 
 # One thread per job: Snakemake runs the jobs side by side, and a fixed number of threads keeps
 # floating-point sums in the same order whatever the machine. Set before any library loads.
@@ -28,7 +28,11 @@ _ENVIRONMENT = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 = done, 2 = an error the user can act on (its text is the message)."""
+    """Run one command; its exit code.
+
+    0 = done, 2 = an error the user can act on (its text is the message), 1 = a defect; a command
+    may return a code of its own above these, as its help says.
+    """
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -36,18 +40,21 @@ def main(arguments: list[str] | None = None) -> int:
     log = options.log
     started = time.perf_counter()
     try:
-        options.run(options)
+        code: int | None = options.run(options)
     except BenchError as error:
         _say(f"error: {error}", log)
         return 2
-    except Exception:
+    except Exception as error:
+        if told := limit_of_machine(error):
+            _say(f"error: {told}", log)
+            return 2
         _say(traceback.format_exc(), log, stderr=log is None)
         if log:
             last = traceback.format_exc().strip().splitlines()[-1]
             sys.stderr.write(f"error: {last}\n  This is a defect; the traceback is in {log}\n")
         return 1
     _say(f"{options.command}: done in {time.perf_counter() - started:.1f} s", log, stderr=False)
-    return 0
+    return code or 0
 
 
 def _say(text: str, log: Path | None, stderr: bool = True) -> None:

@@ -6,12 +6,16 @@ a set of values, in which two that swap would not be noticed.
 
 import hashlib
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from sagebench import provenance, registry
+from sagebench.audit import software
 from sagebench.corpora.catalogue import FOLDER
 from sagebench.params import PLACES, Model
 from sagebench.plan import Plan
+from sagebench.report import TEMPLATES
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
 SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
@@ -29,7 +33,15 @@ class Jobs:
 
         Where the same bytes come from does not count.
         """
-        return _json(self.plan.params.model_dump(mode="json", exclude=set(PLACES)))
+        return _json(self._all_params())
+
+    def _all_params(self) -> dict[str, Any]:
+        return self.plan.params.model_dump(mode="json", exclude=set(PLACES))
+
+    def report_spec(self) -> str:
+        """All parameters, and the pinned packages that the page lists."""
+        pinned = software.pins(Path("requirements.lock"))
+        return _json({"params": self._all_params(), "software": pinned})
 
     def source_spec(self, source: str) -> str:
         """A source's catalogue entry."""
@@ -125,10 +137,20 @@ class Jobs:
         metrics = sorted({name for name, _ in self.plan.metrics.values()})
         return self.code("table", *(("metric", name) for name in metrics))
 
+    def report_code(self) -> str:
+        """Code behind the report: it follows what metrics and perturbations read."""
+        things = {("metric", name) for name, _ in self.plan.metrics.values()}
+        for task in self.plan.tasks.values():
+            things |= {("perturbation", name) for name in task.perturbations}
+        return self.code("report", *sorted(things))
+
     def catalogue_digest(self) -> str:
         """Digest of the catalogue's files: titles, the paper's numbers."""
-        digests = [provenance.file_sha256(path) for path in sorted(FOLDER.iterdir())]
-        return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
+        return _digest(FOLDER.iterdir())
+
+    def template_digest(self) -> str:
+        """Digest of the report's template and captions."""
+        return _digest(path for path in TEMPLATES.rglob("*") if path.is_file())
 
     def similarity_code(self, task: str, system: str) -> str:
         """Code behind a similarity: the task and, for a metric, the metric."""
@@ -144,6 +166,11 @@ class Jobs:
         if isinstance(entry, str):
             backend = self.plan.catalogue.model(entry).backend
         return self.code("embed", ("task", self.plan.tasks[task].kind), ("encoder", backend))
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    digests = [provenance.file_sha256(path) for path in sorted(paths)]
+    return hashlib.sha256("".join(digests).encode()).hexdigest()[:16]
 
 
 def _json(value: object) -> str:

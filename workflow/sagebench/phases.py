@@ -16,7 +16,7 @@ PHASES = {
     "embed": ("embed",),
     "similarity": ("similarity",),
     "score": ("score",),
-    "results": ("table", "figure", "card", "metrics"),
+    "results": ("table", "figure", "card", "metrics", "report"),
 }
 ROLES = ("documents", "preferences", "ratings", "labelled", "retrieval")
 
@@ -110,6 +110,7 @@ def _score(task: TaskPlan) -> Stage:
 
 
 def _results() -> Stage:
-    rules = ["table", "figure", "data_card", "metrics"]
-    outs = [RESULTS / name for name in ("tables", "figures", "corpora.md", "metrics.json")]
+    rules = ["table", "figure", "data_card", "metrics", "report"]
+    names = ("tables", "figures", "corpora.md", "metrics.json", "report.html")
+    outs = [RESULTS / name for name in names]
     return Stage("results", None, rules, results_files(RESULTS), outs)

@@ -14,6 +14,7 @@ from sagebench.plan import DATA, TOKENIZER, Plan, TaskPlan
 _CODE = "workflow/sagebench"
 _CATALOGUE = "workflow/catalogue"
 _AFTER_FETCH = (DATA / "raw" / TOKENIZER).as_posix()
+_REPORT = ["workflow/report", "requirements.lock"]  # captions, template; the versions it lists
 _SYSTEMS = ["metrics", "references", "models"]
 # The keys of a task's section that say which documents it uses, and how they are perturbed.
 _SAMPLE_KEYS = {"documents", "texts", "pairs", "items", "min_gap", "draw"}
@@ -36,7 +37,7 @@ def files(plan: Plan, stage: Stage) -> list[str]:
     if stage.phase == "corpus":
         return [_AFTER_FETCH, f"{_CATALOGUE}/corpora.yaml", f"{_CATALOGUE}/hub.yaml"]
     if task is None:
-        return [*_results_data(plan), _CATALOGUE]
+        return [*_results_data(plan), _CATALOGUE, *_REPORT]
     roles = {plan.role(corpus) for corpus in task.corpora}
     texts = [f"data/samples/{task.name}"] + [f"data/perturbed/{task.name}"] * _perturbs(task)
     vectors = [f"data/embeddings/{task.name}"] * embeds(task)
@@ -86,9 +87,10 @@ def _task(plan: Plan, stage: Stage) -> TaskPlan | None:
 
 
 def _results_data(plan: Plan) -> list[str]:
+    """What tables are made from, and what the report's traces lead through."""
     found = [f"data/corpora/{role}" for role in _CORPORA]
     for task in plan.tasks.values():
-        found.append(f"data/scores/{task.name}")
+        found += [f"data/{kind}/{task.name}" for kind in ("scores", "similarity", "samples")]
         found += [f"data/embeddings/{task.name}"] * embeds(task)
         found += [f"data/perturbed/{task.name}"] * _perturbs(task)
     return found
@@ -157,5 +159,8 @@ def _loaded(plan: Plan, stage: Stage) -> dict[str, set[str]]:
         "embed": kind | {"encoder": set(registry.entries("encoder"))},
         "similarity": kind | {"metric": metrics},
         "score": kind,
-        "results": {"metric": metrics},
+        "results": {
+            "metric": metrics,
+            "perturbation": {name for each in plan.tasks.values() for name in each.perturbations},
+        },
     }[stage.phase]

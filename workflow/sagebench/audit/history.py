@@ -105,7 +105,7 @@ class History:
 
 ORDER = (
     "fetch", "corpus", "sample", "perturb", "embed", "similarity", "score",
-    "table", "figure", "card", "metrics",
+    "table", "figure", "card", "metrics", "report",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ COLUMNS = {
     "fetch": "sources", "corpus": "corpora", "sample": "perturb", "perturb": "perturb",
     "embed": "embed", "similarity": "similarity", "score": "score",
     "table": "tables", "figure": "results", "card": "results", "metrics": "results",
+    "report": "results",
 }  # fmt: skip
 _TITLES = ("sources", "corpora", "perturb", "embed", "similarity", "score", "tables", "results")
 _COLOURS = (
@@ -25,7 +26,7 @@ _COLOURS = (
 )  # fmt: skip
 _LONE = {
     "fetch": "pinned archives", "table": "tables",
-    "figure": "figures", "metrics": "metrics", "card": "data card",
+    "figure": "figures", "metrics": "metrics", "card": "data card", "report": "report",
 }  # fmt: skip
 _ROLES = ("preferences", "ratings", "documents", "labelled", "retrieval")  # as tasks use them
 _ROWS = (*TASKS, *AGREEMENT)
@@ -51,7 +52,9 @@ def graph(history: History) -> tuple[dict[Key, Node], list[tuple[Key, Key]]]:
         key = _key(job)
         jobs.setdefault(key, Counter())[job.name] += 1
         made[key] += len(job.outputs)
-        arrows |= {(_key(history.jobs[path]), key) for path in job.inputs if path in history.jobs}
+        # The report reads everything, for digests: only what it shows gets an arrow.
+        read = [path for path in job.inputs if job.name != "report" or path.startswith("results/")]
+        arrows |= {(_key(history.jobs[path]), key) for path in read if path in history.jobs}
     nodes = {key: Node(found, made[key]) for key, found in jobs.items()}
     return nodes, sorted(pair for pair in arrows if pair[0] != pair[1])
 

@@ -20,7 +20,7 @@ from sagebench.embeddings.store import FOLDER_VARIABLE
 # Sources are not fetched again: their files are compared with the catalogue.
 _REPEATABLE = (
     "corpus", "sample", "perturb", "embed", "similarity", "score",
-    "table", "figure", "card", "metrics",
+    "table", "figure", "card", "metrics", "report",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def rows(lock: Path) -> list[dict[str, str]]:
     `state` is "as locked", "differs", "not installed" or "not locked". A local version
     ("2.13.0+cpu") is the same release as the one without it.
     """
-    locked, installed = _locked(lock), _installed()
+    locked, installed = pins(lock), _installed()
     python = dict(
         zip(COLUMNS, ("python", platform.python_version(), "", "not locked"), strict=True)
     )
@@ -98,7 +98,7 @@ def _row(name: str, installed: str, locked: str) -> dict[str, str]:
     return {"package": name, "installed": installed, "locked": locked, "state": state}
 
 
-def _locked(path: Path) -> dict[str, str]:
+def pins(path: Path) -> dict[str, str]:
     """Name -> version of a list of pins."""
     if not path.is_file():
         return {}

@@ -27,7 +27,7 @@ def after_run(settings: DAGSettings, touched: bool) -> None:
         return
     try:
         hand_over()
-    except BenchError as error:
+    except (BenchError, OSError) as error:
         sys.stderr.write(f"Not given to DVC: {error}\n")
 
 
@@ -47,14 +47,14 @@ def hand_over() -> None:
     for stage in stages(plan):
         store.prune(stage)
         store.collect(stage)
-    _run("dvc", "commit", "--force", "--no-relink", "--quiet")
+    _run("dvc", "commit", "--force", "--no-relink")
     store.restore(stages(plan))
 
 
 def pull() -> None:
     """`dvc pull`, if a remote is configured."""
     if _run("dvc", "remote", "list").strip():
-        _run("dvc", "pull", "--quiet")
+        _run("dvc", "pull")
 
 
 def _is_repository() -> bool:
@@ -80,6 +80,8 @@ def _run(module: str, *arguments: str) -> str:
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     if done.returncode:
-        last = (done.stdout.strip().splitlines() or ["no message"])[-1]
-        raise BenchError(f"`{module} {arguments[0]}` failed: {last}")
+        lines = done.stdout.strip().splitlines() or ["no message"]
+        # DVC ends every error with an invitation to its support, and is silent with --quiet.
+        reason = next((line for line in lines if line.startswith("ERROR: ")), lines[-1])
+        raise BenchError(f"`{module} {arguments[0]}` failed: {reason}")
     return done.stdout

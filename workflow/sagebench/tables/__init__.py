@@ -22,6 +22,7 @@ from sagebench.tables import (
     latex,
     markdown,
     perturbations,
+    picks,
     retrieval,
     robustness,
     sensitivity,
@@ -51,6 +52,7 @@ def _of_task(build: Callable[[Context], Table], *tasks: str) -> Recipe:
 
 TABLES = {
     "summary": _of_task(summary.build, *TASKS),
+    "picks": Recipe(picks.build, scores=tuple(TASKS)),
     "human_preference": _of_task(human_preference.build, "human_preference"),
     "robustness": _of_task(robustness.build, "robustness"),
     "sensitivity_insertion": _of_task(sensitivity.insertion, "sensitivity"),
