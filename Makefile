@@ -9,7 +9,7 @@ export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
 SOAK ?= 10
-.PHONY: help results test test-slow soak audit verify verify-published bench mirror sync lint format docs release lock clean
+.PHONY: help results test test-slow soak audit verify verify-published cost bench mirror sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -17,6 +17,7 @@ help:  ## what can be made
 results: $(STAMP)  ## rebuild every table and figure (SIZE=smoke|default|full)
 	$(BIN)/snakemake --cores all $(OVERLAY)
 	@echo
+	@echo "report:  $(CURDIR)/results/report.html"
 	@echo "tables:  $(CURDIR)/results/tables/summary.md   (also .csv and .tex, one per task)"
 	@echo "figures: $(CURDIR)/results/figures/"
 
@@ -38,6 +39,10 @@ verify: $(STAMP)  ## compare every byte with its record, run SAMPLE random jobs 
 
 verify-published: $(STAMP)  ## published scores beside ours (DATA=folder of benchmark data)
 	$(BIN)/python -m sagebench verify-published $(if $(DATA),--data $(DATA))
+
+cost: $(STAMP)  ## what the API models would cost, before anything is sent
+	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
+	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
 bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
 	$(BIN)/python -m sagebench bench results/bench

@@ -15,7 +15,12 @@ from sagebench.tables.context import AGREEMENT, TASKS, task_corpora
 from sagebench.tables.perturbations import PERTURBED, names
 from sagebench.tables.robustness import CONDITIONS
 from sagebench.tasks.base import NEEDLES
+from sagebench.tasks.human_preference import TIES
+from sagebench.tasks.ideal import CEILING
+from sagebench.tasks.length import BINS
+from sagebench.tasks.ranking import LAYOUTS
 from sagebench.tasks.retrieval_score import perturbations
+from sagebench.tasks.robustness import READINGS
 
 ASPECTS = {
     "daily_news_aspects": ["fluent", "understandable", "informative", "compact", "overall"],
@@ -34,11 +39,17 @@ def measures(params: Params, task: str, corpus: str) -> list[str]:
     section = getattr(params.tasks, kind)
     if kind == "human_preference":
         if corpus in section.preferences:
-            return ["accuracy", "precision", "recall", "f1", "score"]
+            numbers = ["accuracy", "precision", "recall", "f1", "score"]
+            rules = [f"{number}:{rule}" for number in numbers for rule in TIES]
+            lengths = [f"accuracy:{g}" for g in (*BINS, "longer", "shorter", "balanced")]
+            return [*numbers, *rules, *lengths, "pearson:choice", "partial:choice"]
         aspects = ASPECTS.get(corpus, ["overall"])
-        return ["score", *(f"{m}:{a}" for a in aspects for m in ("pearson", "rating"))]
+        return ["score", *(f"{m}:{a}" for a in aspects for m in ("pearson", "partial", "rating"))]
     if kind == "robustness":
-        return ["score", *CONDITIONS]
+        transforms = [*section.superficial, *section.semantic]
+        single = [f"{measure}:{name}" for measure in ("holds", "auc") for name in transforms]
+        readings = [f"score:{reading}" for reading in READINGS]
+        return ["score", *CONDITIONS, *readings, "auc", "auc_within", *single]
     if kind == "sensitivity":
         grid = [
             f"similarity:{needle}:{float(size)}:{float(position)}"
@@ -46,11 +57,14 @@ def measures(params: Params, task: str, corpus: str) -> list[str]:
             for size in getattr(section, needle).sizes
             for position in getattr(section, needle).positions
         ]
-        return ["insertion", "removal", "score", *grid]
+        order = ["rank", "rank:insertion", "rank:removal", "recalibrated", "explained"]
+        return ["insertion", "removal", "score", *order, *grid]
     if kind == "clustering":
         return ["score", "homogeneity", "completeness"]
     retained = [f"retention:{name}" for name in perturbations(section.model_dump())]
-    return ["ndcg", *retained, "score", "arithmetic_mean", "without_worst"]
+    means = ["score", "arithmetic_mean", "without_worst"]
+    layouts = [f"{mean}:{layout}" for mean in means for layout in LAYOUTS]
+    return ["ndcg", *retained, *means, *layouts]
 
 
 def write_scores(data: Path, params: Params, seed: int = 1) -> None:
@@ -58,7 +72,7 @@ def write_scores(data: Path, params: Params, seed: int = 1) -> None:
     for task in (*TASKS, *AGREEMENT):
         systems = params.agreement.systems if task in AGREEMENT else system_names(params)
         for corpus in task_corpora(params, task):
-            write_task(data, params, task, corpus, systems, seed)
+            write_task(data, params, task, corpus, [*systems, CEILING], seed)
 
 
 def write_task(

@@ -63,7 +63,8 @@ def encoder(raw):
 def test_every_encoder_is_in_the_catalogue_and_tested():
     models = catalogue.load().models
     assert {model.backend for model in models.values()} == set(registry.entries("encoder"))
-    assert set(models) == set(KNOWN)
+    packaged = {name for name, model in models.items() if model.backend not in ("api", "open")}
+    assert packaged == set(KNOWN)
 
 
 @pytest.mark.parametrize("name", KNOWN)

@@ -64,7 +64,7 @@ def test_key_depends_on_model_and_visible_bytes_unambiguously():
 
 def test_environment_chooses_the_folder(tmp_path, monkeypatch):
     class Model:
-        name, fingerprint, dim = "tiny", "f" * 64, 8
+        name, fingerprint, dim, paid = "tiny", "f" * 64, 8, False
 
     monkeypatch.setenv("SAGEBENCH_STORE", str(tmp_path / "elsewhere"))
     with Store.of(Model()) as store:

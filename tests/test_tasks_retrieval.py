@@ -148,6 +148,10 @@ def test_scores_are_the_protocols(layout, steps, whole):
     parameters = section(layout)
     _, cells, _ = run(data, {"s": system}, parameters)
     expected = scores_by_hand(data, system, parameters, seed=7)
+    for other in ranking.LAYOUTS:
+        by_hand = scores_by_hand(data, system, section(other), seed=7)
+        means = ("score", "arithmetic_mean", "without_worst")
+        expected |= {f"{measure}:{other}": by_hand[measure] for measure in means}
     assert set(expected) == set(cells["measure"])
     for measure, value in expected.items():
         assert cell(cells, "s", measure)["value"] == pytest.approx(value, abs=1e-9), measure
@@ -210,7 +214,8 @@ def test_paired_copies_that_equal_their_originals_share_ranks_fairly():
     ids = list(texts)
     copies = dict(zip(same["doc_id"], same["text"], strict=True))
     versions = {ORIGINAL: list(texts.values()), "numerization": [copies[name] for name in ids]}
-    found = dict(Ranker(ids, versions, 800, 1).rank(noise(2), ["q"], "paired"))
+    ranked = Ranker(ids, versions, 800, 1).rank(noise(2), ["q"], ["paired"])
+    found = {version: best for _, version, best in ranked}
     numbers = found["numerization"].number[0]
     first = {}
     for number in numbers:
@@ -226,7 +231,8 @@ def test_ties_are_ordered_the_same_in_every_block_and_layout(monkeypatch):
     monkeypatch.setattr(ranking, "_CELLS", 100)
     assert TASK.similarity(data, system, settings).equals(whole)
     assert whole["tied"].all()
-    orders = whole.filter(perturbation=ORIGINAL).group_by("query_id").agg("doc_id")["doc_id"]
+    clean = whole.filter(perturbation=ORIGINAL).group_by("layout", "query_id")
+    orders = clean.agg("doc_id")["doc_id"]
     assert len({tuple(order) for order in orders.to_list()}) == 1
     assert orders[0].to_list() != sorted(orders[0])
 
@@ -239,7 +245,7 @@ def test_best_documents_are_those_of_a_full_sort(layout, steps):
     ids = sorted(texts[ORIGINAL])
     versions = {name: [texts[name][doc] for doc in ids] for name in texts}
     places = [(version, doc) for version in versions for doc in ids]
-    for version, best in Ranker(ids, versions, 8, 5).rank(system, ["q", "r"], layout):
+    for _, version, best in Ranker(ids, versions, 8, 5).rank(system, ["q", "r"], [layout]):
         corpus = ranking.pool(version, list(versions), layout)
         for query, numbers in zip(["q", "r"], best.number, strict=True):
             expected = ranked_by_hand(data, system, query, corpus, 5)[:9]
@@ -257,7 +263,7 @@ def test_ties_count_up_to_the_cutoff():
 def test_a_tie_with_the_first_document_beyond_the_depth_shows():
     texts = [f"t{i}" for i in range(30)]
     system = Fake(lambda _q, d: 1.0 if d in ("t4", "t5") else 1 / (2 + int(d[1:])))
-    (_, best), *_ = Ranker(texts, {ORIGINAL: texts}, 1, 1).rank(system, ["q"], "replace")
+    (_, _, best), *_ = Ranker(texts, {ORIGINAL: texts}, 1, 1).rank(system, ["q"], ["replace"])
     assert best.number.shape == (1, 2)
     assert best.tied()[0, 0]
 
@@ -270,23 +276,21 @@ def test_every_version_is_scored_once_unless_scores_depend_on_the_corpus():
             self.sizes.append(len(documents))
             return super().matrix(queries, documents)
 
-    def sizes(layout: str, whole: bool) -> list[int]:
+    def sizes(whole: bool) -> list[int]:
         system = Counting(noise().function)
         system.sizes, system.corpus_dependent = [], whole
-        TASK.similarity(inputs(12), system, spec(section(layout)))
+        TASK.similarity(inputs(12), system, spec(section()))
         return system.sizes
 
-    for layout in ("paired", "replace", "mixed"):
-        assert sizes(layout, whole=False) == [12] * 5
-    assert sizes("paired", whole=True) == [12] + [24] * 4
-    assert sizes("replace", whole=True) == [12] * 5
-    assert sizes("mixed", whole=True) == [12, 60]
+    assert sizes(whole=False) == [12] * 5
+    # The originals; with each version's copies; the copies alone; all five versions.
+    assert sizes(whole=True) == [12] + [24] * 4 + [12] * 4 + [60]
 
 
 def test_rankings_name_versions_and_relevance_follows_the_layout():
     data = inputs(4, queries=1)
-    similarity = TASK.similarity(data, noise(), spec(section("paired")))
-    searched = similarity.filter(perturbation="random_capitalization")
+    similarity = TASK.similarity(data, noise(), spec(section()))
+    searched = similarity.filter(layout="paired", perturbation="random_capitalization")
     assert set(searched["doc_id"].str.split("#").list.last()) == {
         ORIGINAL,
         "random_capitalization",
@@ -382,8 +386,8 @@ def test_wrong_inputs_are_named():
         TASK.similarity(data | {"qrels": data["qrels"].clear()}, noise(), settings)
     with pytest.raises(BenchError, match="60 query-document similarities are NaN"):
         TASK.similarity(data, constant(float("nan")), settings)
-    with pytest.raises(BenchError, match=r"layout of retrieval 'pair'.*'paired'"):
-        TASK.similarity(data, noise(), spec(section("pair")))
     similarity = TASK.similarity(data, noise(), settings)
+    with pytest.raises(BenchError, match=r"layout of retrieval 'pair'.*'paired'"):
+        TASK.score(data, {"s": similarity}, spec(section("pair")))
     with pytest.raises(BenchError, match="'s' for 'original' do not cover"):
         TASK.score(data, {"s": similarity.filter(pl.col("query_id") != "q0")}, settings)

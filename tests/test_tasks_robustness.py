@@ -146,7 +146,7 @@ def test_no_similarity_at_all_gives_null_with_a_note():
     assert found["value"] is found["low"] is found["high"] is None
     assert found["n"] == 0
     assert "4 of 4 documents left out" in found["note"]
-    assert draws["value"].null_count() == draws.height
+    assert draws.filter(system="none")["value"].is_null().all()
 
 
 def test_single_document_has_no_interval():
@@ -162,7 +162,7 @@ def test_row_order_and_company_change_nothing():
     alone = run(data, {"s": noise(5)})
     moved = run(shuffled_inputs(data), {"s": noise(5), "a": noise(6)})
     for one, two in zip(alone, moved, strict=True):
-        assert one.equals(two.filter(system="s"))
+        assert one.filter(system="s").equals(two.filter(system="s"))
 
 
 def test_similarity_rows_may_come_in_any_order():

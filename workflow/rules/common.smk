@@ -21,6 +21,7 @@ import sagebench.tables.metrics
 from sagebench import figures, layout, tables
 from sagebench.corpora import catalogue, mirror
 from sagebench.corpora.hub import listing
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
 from sagebench.lineage import handover, persistence

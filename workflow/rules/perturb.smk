@@ -47,3 +47,10 @@ rule perturb:
     shell:
         "python -m sagebench perturb {input.sample} {output} --raw data/raw"
         " --spec {params.spec:q} --log {log}"
+
+
+# Everything that a model will be shown, for `make cost`.
+rule texts:
+    input:
+        plan.text_files(*plan.embedded),
+        [path for model in plan.api_models for path in plan.model_files(model)],

@@ -27,6 +27,10 @@ _ENVIRONMENT = {
 }
 
 
+# Commands that may use a network; the others read what these fetched.
+_ONLINE = ("fetch", "snapshot")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; its exit code.
 
@@ -36,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] not in _ONLINE:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
     options = _parser(arguments[:1]).parse_args(arguments)
     log = options.log
     started = time.perf_counter()

@@ -210,6 +210,7 @@ SIMILARITY = {
     "retrieval": Schema(
         "rankings",
         {
+            "layout": _text,  # what the corpus holds; the original one is the same in all
             "perturbation": _text,  # "original", or "name", or "name@size@position"
             "query_id": _text,
             "rank": Column(pl.Int64, low=1),
@@ -218,7 +219,7 @@ SIMILARITY = {
             "similarity": Column(pl.Float64),
             "tied": Column(pl.Boolean),  # shares its similarity with another document
         },
-        key=("perturbation", "query_id", "rank"),
+        key=("layout", "perturbation", "query_id", "rank"),
     ),
 }
 

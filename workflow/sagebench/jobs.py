@@ -13,13 +13,14 @@ from typing import Any
 from sagebench import provenance, registry
 from sagebench.audit import software
 from sagebench.corpora.catalogue import FOLDER
-from sagebench.params import PLACES, Model
+from sagebench.params import PLACES
 from sagebench.plan import Plan
 from sagebench.report import TEMPLATES
 
 # The keys of a task's section that a job reads: a job is not rerun for the others.
-SIMILARITY_KEYS = {"superficial", "semantic", "cutoff", "layout"}
-SCORE_KEYS = {*SIMILARITY_KEYS, "ties", "reading", "insertion", "removal", "transforms"}
+SIMILARITY_KEYS = {"superficial", "semantic", "cutoff"}
+SCORE_KEYS = {*SIMILARITY_KEYS, "layout", "ties", "reading", "insertion", "removal", "transforms"}
+PRICE = "usd_per_million_tokens"
 
 
 class Jobs:
@@ -31,12 +32,12 @@ class Jobs:
     def params_spec(self) -> str:
         """All parameters: a table's caption says what its numbers rest on.
 
-        Where the same bytes come from does not count.
+        Where the same bytes come from does not count, nor what they may cost.
         """
         return _json(self._all_params())
 
     def _all_params(self) -> dict[str, Any]:
-        return self.plan.params.model_dump(mode="json", exclude=set(PLACES))
+        return self.plan.params.model_dump(mode="json", exclude={*PLACES, "budget_usd"})
 
     def report_spec(self) -> str:
         """All parameters, and the pinned packages that the page lists."""
@@ -82,18 +83,48 @@ class Jobs:
 
     def embed_spec(self, task: str, model: str) -> str:
         """A model and where the task's texts lie."""
-        entry, plan = self.plan.models[model], self.plan.tasks[task]
-        spec = {
-            "task": task,
+        spec = {"task": task, **self.texts(task), **self._model(model)}
+        if model in self.plan.budgeted:
+            spec["bill"] = self.bill(self.plan.budgeted)
+            spec["budget_usd"] = self.plan.params.budget_usd
+        return _json(spec)
+
+    def texts(self, task: str) -> dict[str, Any]:
+        """Where the texts of a task lie."""
+        plan = self.plan.tasks[task]
+        return {
             "kind": plan.kind,
             "corpora": {corpus: self.plan.role(corpus) for corpus in plan.corpora},
             "perturbations": list(plan.perturbations),
         }
-        if isinstance(entry, Model):
-            return _json(spec | {"model": entry.model_dump(mode="json")})
-        # The command looks the entry up by name; it is here so that a change of it counts.
-        catalogued = self.plan.catalogue.model(entry).model_dump(mode="json")
-        return _json(spec | {"model": entry, "entry": catalogued})
+
+    def bill(self, models: list[str]) -> dict[str, Any]:
+        """What a bill is made of (`sagebench.bill`): models with their prices, tasks."""
+        return {
+            "models": {
+                label: {"model": self._model(label)["model"], "price": self._price(label)}
+                for label in models
+            },
+            "tasks": {task: self.texts(task) for task in self.plan.embedded},
+        }
+
+    def _model(self, label: str) -> dict[str, Any]:
+        entry = self.plan.models[label]
+        if isinstance(entry, str):
+            # The command looks the entry up by name; it is here so that a change of it counts.
+            known = self.plan.catalogue.model(entry).model_dump(
+                mode="json", exclude={"price", "published"}
+            )
+            return {"model": entry, "entry": known}
+        own = entry.model_dump(mode="json", exclude_defaults=True, exclude={PRICE})
+        return {"model": own, "entry": {"backend": entry.encoder}}
+
+    def _price(self, label: str) -> float | None:
+        entry = self.plan.models[label]
+        if not isinstance(entry, str):
+            return getattr(entry, PRICE, None)
+        price = self.plan.catalogue.model(entry).price
+        return price.usd_per_million_tokens if price else None
 
     def similarity_spec(self, task: str, corpus: str, system: str) -> str:
         """A system, a corpus and the task's parameters that shape a comparison."""
@@ -161,11 +192,12 @@ class Jobs:
 
     def embed_code(self, task: str, model: str) -> str:
         """Code behind an embedding: the task's choice of texts and the model's encoder."""
-        entry = self.plan.models[model]
-        backend = "sentence_transformer"
-        if isinstance(entry, str):
-            backend = self.plan.catalogue.model(entry).backend
-        return self.code("embed", ("task", self.plan.tasks[task].kind), ("encoder", backend))
+        kind, encoder = self.plan.tasks[task].kind, self.plan.encoder(model)
+        return self.code("embed", ("task", kind), ("encoder", encoder))
+
+    def snapshot_spec(self, model: str) -> str:
+        """Which files of which repository of the Hub a model needs."""
+        return _json(self.plan.snapshots[model])
 
 
 def _digest(paths: Iterable[Path]) -> str:

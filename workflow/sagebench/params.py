@@ -6,13 +6,23 @@
 
 import difflib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from sagebench import registry
 from sagebench.errors import BenchError
+from sagebench.roles import Role
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Fraction = Annotated[float, Field(gt=0, le=1)]
@@ -120,9 +130,81 @@ class Model(Section):
 
     name: Name
     path: str = Field(min_length=1)
-    revision: str | None = None
-    max_tokens: int | None = Field(default=None, ge=1)
+    revision: str | None = None  # a commit pins the model; a branch is resolved when fetched
+    max_tokens: Count | None = None
     prompt: str = ""  # put before every text (the paper compares texts symmetrically)
+    prompts: dict[Role, str] = {}  # or one per role
+    backend: Literal["torch", "onnx", "openvino"] = "torch"
+    file: str | None = None  # the graph to load, such as onnx/model_qint8_avx512.onnx
+    dtype: Literal["float32", "float16", "bfloat16"] = "float32"
+    device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"  # auto: CUDA, else MPS, else CPU
+    batch_size: Count = 1  # more is faster on a GPU, and moves a vector's last bits
+    truncate_dim: Count | None = None  # Matryoshka: keep the first dimensions only
+    trust_remote_code: bool = False  # run Python code that the model's repository brings
+
+    @property
+    def encoder(self) -> str:
+        """The registered encoder that loads it."""
+        plain = {"name", "path", "revision", "max_tokens", "prompt"}
+        own = self.model_dump(exclude_defaults=True).keys() - plain
+        return "open" if own else "sentence_transformer"
+
+
+class Endpoint(Section):
+    """A model behind an API, named by the user."""
+
+    name: Name
+    provider: Literal["openai", "cohere", "voyage", "gemini", "ollama"]  # how it is asked
+    model: str = Field(min_length=1)  # as the provider calls it
+    dimensions: Count  # of its vectors
+    shorten: bool = False  # ask for this many dimensions, rather than expect them
+    base_url: str | None = Field(default=None, pattern=r"^https?://[^@\s?#]+$")
+    key: str | None = Field(default=None, pattern=r"^[A-Z_][A-Z0-9_]*$|^$")  # VARIABLE; "": no key
+    revision: str | None = None  # any word; another one computes all anew
+    max_tokens: Count | None = None  # what the model reads; longer texts are cut before sending
+    send_tokens: Count | None = None  # cut here instead, and let the server cut on
+    tokenizer: str = "cl100k"  # or a tokenizer.json, to count exactly
+    prompts: dict[Role, str] = {}  # put before the texts of a role
+    input_types: dict[Role, str | None] = {}  # instead of the provider's usual ones
+    batch: Count | None = None  # texts per request
+    tokens_per_request: Count | None = None
+    concurrency: Count = 4  # requests at a time
+    timeout: float = Field(default=120.0, gt=0)  # seconds without a byte
+    usd_per_million_tokens: float | None = Field(default=None, ge=0)  # None: unknown; 0: one's own
+
+    @property
+    def encoder(self) -> str:
+        """The registered encoder that asks it."""
+        return "api"
+
+    @model_validator(mode="after")
+    def _send_no_less(self) -> Self:
+        if self.send_tokens and self.max_tokens and self.send_tokens < self.max_tokens:
+            raise ValueError("send_tokens is below max_tokens, so the model could not read them")
+        return self
+
+
+def own_model(entry: Any) -> Model | Endpoint:
+    """A `Model` or `Endpoint` from itself or its dump; ValidationError if it is neither."""
+    if isinstance(entry, Model | Endpoint):
+        return entry
+    kind: type[Model | Endpoint] = Endpoint if "provider" in entry else Model
+    return kind.model_validate(entry)
+
+
+def _kind_of_model(entry: Any) -> str:
+    if isinstance(entry, str):
+        return "Name"
+    asked = isinstance(entry, Endpoint) or (isinstance(entry, dict) and "provider" in entry)
+    return "Endpoint" if asked else "Model"
+
+
+AnyModel = Annotated[
+    Annotated[Name, Tag("Name")]
+    | Annotated[Model, Tag("Model")]
+    | Annotated[Endpoint, Tag("Endpoint")],
+    Discriminator(_kind_of_model),
+]
 
 
 class Params(Section):
@@ -135,7 +217,8 @@ class Params(Section):
     perturbations: dict[Name, dict[str, Any]]  # parameters per perturbation; {} = its defaults
     metrics: dict[Name, dict[str, Any]]  # a row label; `metric:` names another label's metric
     references: list[Name]  # metrics that know nothing of meaning
-    models: list[Name | Model]
+    models: list[AnyModel]
+    budget_usd: float | None = Field(default=0.0, ge=0)  # of API models in all
     bootstrap: Bootstrap
     mirror: str | None = None  # of archives and the Hub: a folder (`make mirror`) or an address
     folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
@@ -169,6 +252,9 @@ def _exists(kind: str, name: str) -> None:
         raise ValueError(str(error)) from None
 
 
+_KINDS: dict[str | int, type[Section] | None] = {"Name": None, "Model": Model, "Endpoint": Endpoint}
+
+
 def load(config: dict[str, Any], where: str = "params.yaml") -> Params:
     """Params from a merged configuration; a BenchError lists every wrong key."""
     try:
@@ -200,26 +286,25 @@ def merge(base: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
 
 def _explain(problem: Any) -> str:
     """One line: the key, what is wrong with its value, what is allowed."""
-    path = [
-        str(part) for part in problem["loc"] if not str(part).startswith(("constrained", "Model"))
-    ]
+    path = [str(part) for part in problem["loc"] if part not in _KINDS]
     key = ".".join(path)
     if problem["type"] == "extra_forbidden":
-        allowed = _keys_beside(path)
+        allowed = _keys_beside(problem["loc"])
         near = difflib.get_close_matches(path[-1], allowed, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"  {key}: no such key.{hint} Allowed here: {', '.join(allowed)}"
     if problem["type"] == "missing":
         return f"  {key}: is missing"
-    value = "" if isinstance(problem["input"], dict) else f" (got {problem['input']!r})"
+    hidden = isinstance(problem["input"], dict) or path[-1:] == ["key"]  # a pasted key is a secret
+    value = "" if hidden else f" (got {problem['input']!r})"
     return f"  {key}: {problem['msg'].removeprefix('Value error, ')}{value}"
 
 
-def _keys_beside(path: list[str]) -> list[str]:
+def _keys_beside(path: tuple[int | str, ...]) -> list[str]:
     section: Any = Params
     for part in path[:-1]:
-        found = section.model_fields.get(part)
-        section = found.annotation if found else None
-        if not (isinstance(section, type) and issubclass(section, BaseModel)):
-            return []
+        found = section.model_fields.get(part) if hasattr(section, "model_fields") else None
+        section = _KINDS.get(str(part)) or (found.annotation if found else None)
+    if not (isinstance(section, type) and issubclass(section, BaseModel)):
+        return []
     return sorted(section.model_fields)

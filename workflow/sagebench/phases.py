@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sagebench import layout
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.plan import DATA, RESULTS, Plan, TaskPlan
 from sagebench.results import results_files
 
 # A phase and the commands that its rules call.
 PHASES = {
-    "fetch": ("fetch",),
+    "fetch": ("fetch", "snapshot"),
     "corpus": ("corpus",),
     "perturb": ("sample", "perturb"),
     "embed": ("embed",),
@@ -72,7 +73,9 @@ def embeds(task: TaskPlan) -> bool:
 def _fetch(plan: Plan) -> Stage:
     sources = plan.sources()
     files = [path for source in sources for path in plan.raw_files(source)]
-    return Stage("fetch", None, [f"fetch_{s}" for s in sources], files, [DATA / "raw"])
+    files += [snapshots.record_path(DATA / "raw", model) for model in plan.snapshots]
+    rules = [f"fetch_{source}" for source in sources] + [f"snapshot_{m}" for m in plan.snapshots]
+    return Stage("fetch", None, rules, files, [DATA / "raw"])
 
 
 def _corpus(plan: Plan, role: str) -> Stage:

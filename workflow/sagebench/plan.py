@@ -8,8 +8,9 @@ from typing import Any
 from sagebench import layout, params, registry
 from sagebench.corpora import catalogue
 from sagebench.corpora.catalogue import RECORD, Catalogue, Hub, Own
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
-from sagebench.params import Model, Needles, Params
+from sagebench.params import Endpoint, Model, Needles, Params
 
 TOKENIZER = "cl100k"  # sagebench.tokens.SOURCE, without importing the tokenizer
 DATA = Path("data")
@@ -46,9 +47,41 @@ class Plan:
     # --- systems -------------------------------------------------------------------------
 
     @cached_property
-    def models(self) -> dict[str, str | Model]:
+    def models(self) -> dict[str, str | Model | Endpoint]:
         """Model label -> catalogue name or the user's own entry."""
         return {m if isinstance(m, str) else m.name: m for m in self.params.models}
+
+    def encoder(self, model: str) -> str:
+        """The registered encoder of a model."""
+        entry = self.models[model]
+        return self.catalogue.model(entry).backend if isinstance(entry, str) else entry.encoder
+
+    @cached_property
+    def api_models(self) -> list[str]:
+        """The models behind an API."""
+        return [model for model in self.models if self.encoder(model) == "api"]
+
+    @cached_property
+    def budgeted(self) -> list[str]:
+        """The models whose bill is checked before anything is sent."""
+        return [] if self.params.budget_usd is None else self.api_models
+
+    @cached_property
+    def snapshots(self) -> dict[str, dict[str, Any]]:
+        """Models to be fetched from the Hub: label -> name, repo, revision, backend."""
+        found = {}
+        for label, entry in self.models.items():
+            if isinstance(entry, str):
+                known = self.catalogue.model(entry)
+                place = known.hub.model_dump() if known.hub else None
+                backend = known.options.get("backend", "torch")
+            elif isinstance(entry, Model) and snapshots.is_hub_id(entry.path):
+                place, backend = {"repo": entry.path, "revision": entry.revision}, entry.backend
+            else:
+                place = None
+            if place:
+                found[label] = place | {"name": label, "backend": backend}
+        return found
 
     @cached_property
     def metrics(self) -> dict[str, tuple[str, dict[str, Any]]]:
@@ -187,17 +220,37 @@ class Plan:
         return self.sample_files(task, corpus) + self.perturbed_files(task, corpus)
 
     def embed_inputs(self, task: str, model: str) -> list[Path]:
-        """A task's texts over all its corpora, and the model's files."""
-        texts = [p for corpus in self.tasks[task].corpora for p in self.task_inputs(task, corpus)]
-        return texts + self.model_files(model)
+        """A task's texts over all its corpora, and the model's files.
+
+        Under a budget every task's texts, for the whole bill must be known before the first cent.
+        """
+        return self.text_files(*self.embedded if model in self.budgeted else [task]) + (
+            self.model_files(model)
+        )
+
+    @cached_property
+    def embedded(self) -> list[str]:
+        """The tasks in which models take part."""
+        return [task.name for task in self.tasks.values() if task.name == task.kind]
+
+    def text_files(self, *tasks: str) -> list[Path]:
+        """What these tasks show to a system, over all their corpora."""
+        return [
+            path
+            for task in tasks
+            for corpus in self.tasks[task].corpora
+            for path in self.task_inputs(task, corpus)
+        ]
 
     def model_files(self, model: str) -> list[Path]:
-        """The fetched files of a packaged model; none for a user's own."""
+        """The fetched files that a model's encoder reads; none for the user's own folder."""
         entry = self.models[model]
-        if isinstance(entry, Model):
-            return []
-        sources = self.catalogue.model(entry).sources
-        return [path for source in sources for path in self.raw_files(source)]
+        files = [snapshots.record_path(DATA / "raw", model)] if model in self.snapshots else []
+        if isinstance(entry, str):
+            sources = self.catalogue.model(entry).sources
+        else:
+            sources = [TOKENIZER] if isinstance(entry, Endpoint) else []
+        return files + [path for source in sources for path in self.raw_files(source)]
 
     def system_inputs(self, task: str, system: str) -> list[Path]:
         """What a system itself reads: a model's embeddings of the task, a metric's sources."""
@@ -221,7 +274,7 @@ class Plan:
         """The sources to fetch: of the corpora in use, and of what later phases load."""
         inputs = [f for corpus in self.corpora() for f in self.catalogue.corpus(corpus).inputs]
         files = [str(path.relative_to(DATA / "raw")) for path in self.source_files()]
-        return sorted({file.split("/")[0] for file in inputs + files})
+        return sorted({file.split("/")[0] for file in inputs + files} - {snapshots.FOLDER})
 
     def source_files(self) -> list[Path]:
         """The fetched files that later phases read: the models' and those that names need."""

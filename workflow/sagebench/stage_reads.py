@@ -6,6 +6,7 @@ folder, which is always there, stands for "after fetch".
 """
 
 from sagebench import provenance, registry
+from sagebench.embeddings.snapshots import FOLDER
 from sagebench.jobs import SCORE_KEYS, SIMILARITY_KEYS
 from sagebench.params import PLACES
 from sagebench.phases import PHASES, Stage, embeds
@@ -39,13 +40,13 @@ def files(plan: Plan, stage: Stage) -> list[str]:
     if task is None:
         return [*_results_data(plan), _CATALOGUE, *_REPORT]
     roles = {plan.role(corpus) for corpus in task.corpora}
-    texts = [f"data/samples/{task.name}"] + [f"data/perturbed/{task.name}"] * _perturbs(task)
+    texts = _texts(task)
     vectors = [f"data/embeddings/{task.name}"] * embeds(task)
-    models = [f"{_CATALOGUE}/models.yaml"]
+    models = [f"{_CATALOGUE}/{name}.yaml" for name in ("models", "open_models")]
     resources = [_AFTER_FETCH, f"{_CATALOGUE}/resources.yaml"]
     return {
         "perturb": [f"data/corpora/{role}" for role in roles] + resources * _perturbs(task),
-        "embed": texts + models,
+        "embed": texts + models + _more(plan),
         "similarity": texts + vectors + resources + models,
         "score": [*texts, f"data/similarity/{task.name}"],
     }[stage.phase]
@@ -60,13 +61,15 @@ def params(plan: Plan, stage: Stage) -> list[str]:
     if stage.phase == "corpus":
         return _CORPORA[stage.part or ""] + _drawn(plan, stage.part or "")
     if task is None:
-        return [name for name in type(plan.params).model_fields if name not in PLACES]
+        return [
+            name for name in type(plan.params).model_fields if name not in (*PLACES, "budget_usd")
+        ]
     where = _corpora(plan, task)
     names = [*where, *_section(task, _TRANSFORM_KEYS)]
     return {
         "perturb": ["seed", *names, *_how_many(task), *_section(task, _NEEDLE_KEYS),
                     *(_options(plan, name) for name in task.perturbations)],
-        "embed": ["models", *names],
+        "embed": ["models", *names, *["budget_usd"] * bool(plan.budgeted)],
         "similarity": ["seed", *names, *_systems(plan, task), *_section(task, SIMILARITY_KEYS)],
         "score": ["seed", "bootstrap", *names, *_rows(task), *_section(task, SCORE_KEYS)],
     }[stage.phase]  # fmt: skip
@@ -74,7 +77,9 @@ def params(plan: Plan, stage: Stage) -> list[str]:
 
 def code(plan: Plan, stage: Stage) -> list[str]:
     """The modules that a stage's commands import, and those that they load by name."""
-    modules = [f"sagebench.commands.{command}" for command in PHASES[stage.phase]]
+    unused = () if plan.snapshots else ("snapshot",)
+    commands = [command for command in PHASES[stage.phase] if command not in unused]
+    modules = [f"sagebench.commands.{command}" for command in commands]
     for kind, names in _loaded(plan, stage).items():
         entries = registry.entries(kind)
         modules += [entries[registry.check(kind, name)].module for name in names]
@@ -106,6 +111,17 @@ def _drawn(plan: Plan, role: str) -> list[str]:
 
 def _perturbs(task: TaskPlan) -> bool:
     return bool(task.perturbations)
+
+
+def _texts(task: TaskPlan) -> list[str]:
+    return [f"data/samples/{task.name}"] + [f"data/perturbed/{task.name}"] * _perturbs(task)
+
+
+def _more(plan: Plan) -> list[str]:
+    """Records of the Hub's models, which may follow a branch; under a budget, all tasks' texts."""
+    fetched = [(DATA / "raw" / FOLDER).as_posix()] * bool(plan.snapshots)
+    billed = plan.embedded if plan.budgeted else []
+    return fetched + [path for name in billed for path in _texts(plan.tasks[name])]
 
 
 def _options(plan: Plan, perturbation: str) -> str:

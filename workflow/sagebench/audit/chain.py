@@ -145,7 +145,7 @@ def _matters(job: Job, path: str, system: str) -> bool:
 
 def _order(job: Job) -> tuple[int, str]:
     """Texts before vectors before sources."""
-    return (len(ORDER) if job.name == "fetch" else ORDER.index(job.name)), job.place
+    return (len(ORDER) if job.name in ("fetch", "snapshot") else ORDER.index(job.name)), job.place
 
 
 # The parameters of each command that shape its result, by their place in its spec.

@@ -104,7 +104,7 @@ class History:
 
 
 ORDER = (
-    "fetch", "corpus", "sample", "perturb", "embed", "similarity", "score",
+    "fetch", "snapshot", "corpus", "sample", "perturb", "embed", "similarity", "score",
     "table", "figure", "card", "metrics", "report",
 )  # fmt: skip
 

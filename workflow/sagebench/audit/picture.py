@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 # Command -> column. What has no task lies on a row of its own.
 COLUMNS = {
-    "fetch": "sources", "corpus": "corpora", "sample": "perturb", "perturb": "perturb",
-    "embed": "embed", "similarity": "similarity", "score": "score",
+    "fetch": "sources", "snapshot": "sources", "corpus": "corpora", "sample": "perturb",
+    "perturb": "perturb", "embed": "embed", "similarity": "similarity", "score": "score",
     "table": "tables", "figure": "results", "card": "results", "metrics": "results",
     "report": "results",
 }  # fmt: skip
@@ -25,7 +25,7 @@ _COLOURS = (
     "#5b5b5b", "#0072B2", "#009E73", "#D55E00", "#AA4499", "#56743b", "#7a5c00", "#000000",
 )  # fmt: skip
 _LONE = {
-    "fetch": "pinned archives", "table": "tables",
+    "fetch": "pinned archives", "snapshot": "models of the Hub", "table": "tables",
     "figure": "figures", "metrics": "metrics", "card": "data card", "report": "report",
 }  # fmt: skip
 _ROLES = ("preferences", "ratings", "documents", "labelled", "retrieval")  # as tasks use them

@@ -31,7 +31,7 @@ def sample(history: History, count: int, seed: int) -> list[Job]:
     """
     groups: dict[str, list[Job]] = defaultdict(list)
     for job in history.all_jobs:
-        if job.name in _REPEATABLE:
+        if job.name in _REPEATABLE and not _paid(job):
             groups[job.name].append(job)
     for name, jobs in groups.items():
         order = rng.hash_order([job.command for job in jobs], seed, "verify", name)
@@ -42,6 +42,11 @@ def sample(history: History, count: int, seed: int) -> list[Job]:
     turns = [groups[name][turn] for turn in range(longest) for name in names
              if turn < len(groups[name])]  # fmt: skip
     return turns[:count]
+
+
+def _paid(job: Job) -> bool:
+    """Whether running the job anew would ask an API, and perhaps pay, for every vector again."""
+    return job.name == "embed" and (job.spec.get("entry") or {}).get("backend") == "api"
 
 
 def rerun(root: Path, job: Job) -> Iterator[Finding]:

@@ -19,15 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Collect the task's texts, embed the ones the store lacks, write."""
-    from sagebench import frames, layout, registry
+    from sagebench import bill, frames
     from sagebench.embeddings.base import build
-    from sagebench.embeddings.embed import embed
+    from sagebench.embeddings.embed import embed_roles
 
     spec = options.spec
-    task = registry.load("task", spec["kind"])()
-    texts: set[str] = set()
-    for name, role in spec["corpora"].items():
-        inputs = layout.read_inputs(options.data, spec["task"], name, role, spec["perturbations"])
-        texts.update(task.texts(inputs))
+    if "bill" in spec:
+        bill.check(spec["bill"], spec["budget_usd"], options.data)
+    texts = bill.texts(options.data, spec["task"], spec)
     encoder = build(spec["model"], options.data / "raw")
-    frames.write(embed(sorted(texts), encoder), options.output, frames.EMBEDDINGS)
+    frames.write(embed_roles(texts, encoder), options.output, frames.EMBEDDINGS)

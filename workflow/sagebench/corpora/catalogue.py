@@ -28,7 +28,9 @@ from sagebench.corpora.archive import is_safe_path
 from sagebench.errors import BenchError
 
 FOLDER = Path(__file__).resolve().parents[2] / "catalogue"
-FILES = ("corpora.yaml", "hub.yaml", "folders.yaml", "resources.yaml", "models.yaml")
+FILES = (
+    "corpora.yaml", "hub.yaml", "folders.yaml", "resources.yaml", "models.yaml", "open_models.yaml",
+)  # fmt: skip
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -195,17 +197,39 @@ class Published(Entry):
     same: bool
 
 
+class ModelHub(Entry):
+    """Where a model lies on the Hub, at one commit."""
+
+    repo: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$")]
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+
+
+class Price(Entry):
+    """What a model's provider asks for."""
+
+    usd_per_million_tokens: float = Field(ge=0)
+    read: str = Field(pattern=r"^\d{4}-\d{2}(-\d{2})?$", description="month or day it was read")
+
+
 class ModelEntry(Entry):
     """An embedding model: `backend` is the name of a registered encoder."""
 
     title: Text
     backend: Name
-    sources: list[Name] = Field(min_length=1)
+    sources: list[Name] = Field(default_factory=list)
+    hub: ModelHub | None = None
+    price: Price | None = Field(default=None, description="unknown unless given")
     options: dict[str, Any] = Field(default_factory=dict)
     max_tokens: int | None = Field(default=None, ge=1)
     licence: Text
     note: str = ""
     published: Published | None = None
+
+    @model_validator(mode="after")
+    def _from_somewhere(self) -> Self:
+        if not self.sources and not self.hub:
+            raise ValueError("give the `sources` of its files, or its place on the `hub`")
+        return self
 
 
 class CatalogueFile(Entry):

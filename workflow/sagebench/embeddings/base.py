@@ -15,16 +15,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from sagebench import provenance, registry
 from sagebench.corpora import catalogue
+from sagebench.embeddings import snapshots
 from sagebench.embeddings.keys import text_key
 from sagebench.errors import BenchError
-from sagebench.params import Model
+from sagebench.params import Endpoint, Model, own_model
 
 __all__ = [
     "Encoder",
@@ -67,6 +68,7 @@ class Encoder(ABC):
     dim: int
     max_tokens: int | None  # tokens that the model reads; None: all of them
     fingerprint: str
+    paid = False  # whether a vector costs money, so that it must outlive `make clean`
 
     @abstractmethod
     def _read(self, text: str) -> Reading:
@@ -85,7 +87,11 @@ class Encoder(ABC):
         """(dim,) float32 of length 1, or zeros where there is no direction; BenchError on NaN."""
         if not reading.visible:
             return np.zeros(self.dim, np.float32)
-        raw = np.asarray(self._compute(reading), dtype=np.float64)
+        return self.unit(self._compute(reading), reading)
+
+    def unit(self, computed: npt.NDArray[Any], reading: Reading) -> Vector:
+        """(dim,) float32 of length 1 from what was computed for the reading; BenchError on NaN."""
+        raw = np.asarray(computed, dtype=np.float64)
         if not np.isfinite(raw).all():
             raise BenchError(
                 f"model {self.name!r} gives values that are not finite for the text that begins "
@@ -93,6 +99,12 @@ class Encoder(ABC):
             )
         length = np.linalg.norm(raw)
         return (raw / length if length > 0 else raw).astype(np.float32)
+
+    def for_role(self, role: str) -> Self:  # noqa: ARG002 - most models know no roles
+        """The encoder of texts in a role (`sagebench.roles`): itself, or one that puts another
+        prompt before them or names another input type, and so has another fingerprint.
+        """
+        return self
 
     def tokens(self, texts: list[str]) -> list[int]:
         """The model's own tokens of each text, before truncation."""
@@ -122,19 +134,23 @@ def cut(ids: list[int], limit: int | None) -> list[int]:
     return ids if limit is None or len(ids) <= limit else ids[: limit - 1] + ids[-1:]
 
 
-def build(model: str | Model | Mapping[str, Any], raw: Path) -> Encoder:
-    """The encoder of a catalogue name, or of the user's own sentence-transformers model.
+def build(model: str | Model | Endpoint | Mapping[str, Any], raw: Path) -> Encoder:
+    """The encoder of a catalogue name, or of the user's own model or endpoint.
 
-    `raw` is data/raw with the model's sources fetched. A mapping is a dumped `params.Model`.
+    `raw` is data/raw with the model's sources fetched. A mapping is a dumped `Model` or `Endpoint`.
     BenchError if the name is unknown, an option does not exist or a file is missing.
     """
     if isinstance(model, str):
         entry = catalogue.load().model(model)
         options = {"max_tokens": entry.max_tokens, **entry.options}
+        if entry.hub:
+            options |= {"path": entry.hub.repo, "revision": entry.hub.revision}
         return _construct(entry.backend, model, raw, options)
-    own = Model.model_validate(model)
-    options = own.model_dump(exclude={"name"})
-    return _construct("sentence_transformer", own.name, raw, options)
+    own = own_model(model)
+    options = own.model_dump(exclude={"name", "usd_per_million_tokens"}, exclude_defaults=True)
+    if isinstance(own, Model) and (fetched := snapshots.revision(raw, own.name)):
+        options["revision"] = fetched  # the commit that a branch or tag was when it was fetched
+    return _construct(own.encoder, own.name, raw, options)
 
 
 def _construct(backend: str, name: str, raw: Path, options: dict[str, Any]) -> Encoder:

@@ -1,10 +1,10 @@
-"""A task's texts to a table of vectors, each computed once per model and visible text."""
+"""A task's texts to a table of vectors, each computed once per model, role and visible text."""
 
 import os
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,10 @@ import numpy as np
 import polars as pl
 
 from sagebench import frames
+from sagebench.embeddings import batch
 from sagebench.embeddings.base import Encoder, Reading, Vector
-from sagebench.embeddings.keys import text_key, vector_key
+from sagebench.embeddings.batch import BatchEncoder
+from sagebench.embeddings.keys import query_key, text_key, vector_key
 from sagebench.embeddings.store import SHARDS, Store
 
 if TYPE_CHECKING:
@@ -32,21 +34,46 @@ class _Text:
     key: bytes
 
 
-def embed(texts: Iterable[str], encoder: Encoder, store: Store | None = None) -> pl.DataFrame:
-    """The frames.EMBEDDINGS table of the distinct texts, sorted by text_sha256.
+def embed_roles(texts: Mapping[str, Iterable[str]], encoder: Encoder) -> pl.DataFrame:
+    """The frames.EMBEDDINGS table of the texts of each role (`sagebench.roles`).
+
+    Where the model reads queries in another way than documents, a query has an address of its
+    own (`keys.query_key`), and a text that is both has two rows.
+    """
+    encoders = {role: encoder.for_role(role) for role in sorted(texts)}
+    if len({each.fingerprint for each in encoders.values()}) == 1:
+        merged = {text for group in texts.values() for text in group}
+        return embed(sorted(merged), next(iter(encoders.values())))
+    tables = [
+        embed(texts[role], each, key=query_key if role == "query" else text_key)
+        for role, each in encoders.items()
+    ]
+    return frames.EMBEDDINGS.check(pl.concat(tables).sort("text_sha256"))
+
+
+def embed(
+    texts: Iterable[str],
+    encoder: Encoder,
+    store: Store | None = None,
+    key: Callable[[str], str] = text_key,
+) -> pl.DataFrame:
+    """The frames.EMBEDDINGS table of the distinct texts, sorted by text_sha256, which is `key`'s.
 
     Only vectors that the store lacks are computed, and jobs of the same model that run at the
     same time divide them. Progress and a line of counts go to standard error.
     """
     if store is None:
         with Store.of(encoder) as own:
-            return embed(texts, encoder, own)
-    known = _read(texts, encoder)
+            return embed(texts, encoder, own, key)
+    known = _read(texts, encoder, key)
     # Many texts may share a key: those that differ only behind the cut.
     wanted = {item.key: item for item in known if item.reading.visible}
     vectors = store.get_many(wanted)
     stored = len(vectors)
-    computed = _Computation(encoder, store, wanted, vectors).run()
+    if isinstance(encoder, BatchEncoder) and not encoder.shared:
+        computed = _Batches(encoder, store, wanted, vectors).run()
+    else:
+        computed = _Computation(encoder, store, wanted, vectors).run()
     table = _table(known, vectors, encoder)
     sys.stderr.write(
         f"{encoder.name}: {table.height} distinct texts, {len(wanted)} distinct visible, "
@@ -56,10 +83,10 @@ def embed(texts: Iterable[str], encoder: Encoder, store: Store | None = None) ->
     return table
 
 
-def _read(texts: Iterable[str], encoder: Encoder) -> list[_Text]:
+def _read(texts: Iterable[str], encoder: Encoder, address: Callable[[str], str]) -> list[_Text]:
     from tqdm import tqdm
 
-    distinct = sorted({text_key(text): text for text in texts}.items())
+    distinct = sorted({address(text): text for text in texts}.items())
     found = []
     for sha256, text in tqdm(distinct, desc=f"{encoder.name}: read", unit="text", leave=False):
         reading = encoder.read(text)
@@ -158,3 +185,44 @@ class _Computation:
         self._store.put_many(fresh)
         self._vectors.update(fresh)
         fresh.clear()
+
+
+class _Batches:
+    """Fills `vectors` with the missing ones, batch by batch; each is in the store when it is done.
+
+    One job of a model at a time, so that the model's limit on requests under way holds for all.
+    """
+
+    def __init__(
+        self,
+        encoder: BatchEncoder,
+        store: Store,
+        wanted: dict[bytes, _Text],
+        vectors: dict[bytes, Vector],
+    ) -> None:
+        self._encoder, self._store, self._wanted, self._vectors = encoder, store, wanted, vectors
+
+    def run(self) -> int:
+        """The number of vectors that this job computed itself."""
+        missing = self._wanted.keys() - self._vectors.keys()
+        if not missing:
+            return 0
+        with self._store.alone():
+            self._vectors.update(self._store.get_many(missing))  # another job's, meanwhile
+            readings = [self._wanted[key].reading for key in sorted(missing - self._vectors.keys())]
+            self._compute(readings)
+        return len(readings)
+
+    def _compute(self, readings: list[Reading]) -> None:
+        from tqdm import tqdm
+
+        with tqdm(total=len(readings), desc=self._encoder.name, unit="text") as bar:
+
+            def keep(done: list[Reading], vectors: list[Vector]) -> None:
+                keys = [vector_key(self._encoder.fingerprint, each.visible) for each in done]
+                fresh = dict(zip(keys, vectors, strict=True))
+                self._store.put_many(fresh)
+                self._vectors.update(fresh)
+                bar.update(len(done))
+
+            batch.compute(self._encoder, readings, keep)

@@ -8,6 +8,14 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def query_key(text: str) -> str:
+    """The same for a text as a query, where a model reads queries in another way than documents.
+
+    0xFF is in no text's encoding, so that no document has this address.
+    """
+    return hashlib.sha256(b"\xffquery\xff" + text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def vector_key(fingerprint: str, visible: bytes) -> bytes:
     """32 bytes: the address of a vector is its model and what the model reads, not the text.
 

@@ -12,6 +12,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
+from sagebench.corpora import cache
 from sagebench.embeddings.base import Encoder, Vector
 from sagebench.embeddings.locks import Locks
 from sagebench.errors import BenchError
@@ -21,6 +22,7 @@ FOLDER_VARIABLE = "SAGEBENCH_STORE"
 SHARDS = 64
 
 _FILE_LOCK = SHARDS  # guards creating the file and setting it aside; shards use 0 … 63
+_MODEL_LOCK = SHARDS + 1  # the whole model: one job at a time asks an API
 _PATIENCE = 120  # seconds to wait for another job's commit
 _ASKED = 1_000  # keys per query
 _SETTINGS = (
@@ -51,6 +53,17 @@ class Stat:
     size: int
 
 
+def path_of(encoder: Encoder, folder: Path | None = None) -> Path:
+    """A model's file: in `folder`, $SAGEBENCH_STORE, or .cache/embeddings of the project.
+
+    What was paid for lies in the user's cache instead, where no `make clean` and no second
+    checkout makes anyone pay again.
+    """
+    own = cache.folder() / "embeddings" if encoder.paid else FOLDER
+    folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or own)
+    return folder / f"{encoder.name}-{encoder.fingerprint[:16]}.sqlite"
+
+
 class Store:
     """One SQLite file of one model: 32-byte key -> float32 vector, little-endian, with a CRC-32.
 
@@ -74,9 +87,8 @@ class Store:
 
     @classmethod
     def of(cls, encoder: Encoder, folder: Path | None = None) -> Self:
-        """The store of a model in `folder`, by default $SAGEBENCH_STORE or .cache/embeddings."""
-        folder = folder or Path(os.environ.get(FOLDER_VARIABLE) or FOLDER)
-        return cls(folder / f"{encoder.name}-{encoder.fingerprint[:16]}.sqlite", encoder.dim)
+        """The store of a model in `folder`, by default the one of `path_of`."""
+        return cls(path_of(encoder, folder), encoder.dim)
 
     def close(self) -> None:
         """Close the file and release all locks."""
@@ -109,6 +121,10 @@ class Store:
     def attempt(self, shard: int) -> AbstractContextManager[bool]:
         """The lock of a shard, without waiting: see `Locks.attempt`."""
         return self._locks.attempt(shard)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Wait until no other job is at this model, and keep others out within the context."""
+        return self._locks.hold(_MODEL_LOCK)
 
     def stat(self) -> Stat:
         """How much is there."""

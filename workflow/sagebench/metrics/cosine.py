@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sagebench.embeddings.keys import query_key, text_key
 from sagebench.metrics.vectors import Rows, Vectors
 
 _BLOCK = 1_024  # rows of a product that are held in double precision at a time
@@ -45,8 +46,13 @@ class Cosine:
         return result
 
     def matrix(self, queries: Sequence[str], documents: Sequence[str]) -> npt.NDArray[np.float32]:
-        """(n, m) cosines in [-1, 1]; 0 where a side has no direction."""
-        rows, right = self._vectors.find(queries), self._unit_documents(documents).T
+        """(n, m) cosines in [-1, 1]; 0 where a side has no direction.
+
+        Queries have rows of their own in the table of a model that reads them in another way.
+        """
+        apart = self._vectors.any(queries, query_key)
+        rows = self._vectors.find(queries, query_key if apart else text_key)
+        right = self._unit_documents(documents).T
         result = np.empty((len(rows), right.shape[1]), np.float32)
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)

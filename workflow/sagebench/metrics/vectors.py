@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,11 +54,20 @@ class Vectors:
         self._order = np.argsort(found, kind="stable")
         self._keys = found[self._order]
 
-    def find(self, texts: Sequence[str]) -> Rows:
-        """(n,) the row of each text; BenchError if one is not in the table."""
-        wanted = np.array([text_key(text) for text in texts], dtype="S64")
+    def any(self, texts: Sequence[str], key: Callable[[str], str]) -> bool:
+        """Whether the table has a row of any of the texts under its `key`."""
+        return bool(self._look(texts, key)[1].any())
+
+    def _look(
+        self, texts: Sequence[str], key: Callable[[str], str]
+    ) -> tuple[Rows, npt.NDArray[np.bool_]]:
+        wanted = np.array([key(text) for text in texts], dtype="S64")
         place = np.searchsorted(self._keys, wanted)
-        known = np.append(self._keys, b"")[place] == wanted
+        return place, np.append(self._keys, b"")[place] == wanted
+
+    def find(self, texts: Sequence[str], key: Callable[[str], str] = text_key) -> Rows:
+        """(n,) the row of each text under its `key`; BenchError if one is not in the table."""
+        place, known = self._look(texts, key)
         if not known.all():
             text = texts[int(np.argmin(known))]
             raise BenchError(

@@ -16,7 +16,6 @@ import polars as pl
 from sagebench import __version__, frames, layout
 from sagebench.corpora.files import write_bytes
 from sagebench.errors import BenchError
-from sagebench.params import Model
 from sagebench.plan import DATA, Plan
 from sagebench.provenance import file_sha256
 
@@ -134,7 +133,7 @@ def _description(plan: Plan, system: str) -> dict[str, Any]:
         metric, options = plan.metrics[system]
         return {"metric": metric, "params": options}
     entry = plan.models.get(system, system)
-    if isinstance(entry, Model):
+    if not isinstance(entry, str):
         return entry.model_dump(mode="json")
     described = plan.catalogue.model(entry)
     sources = {

@@ -12,7 +12,7 @@ from sagebench.corpora.fetch import fetch
 from sagebench.embeddings.base import Encoder, build
 from sagebench.embeddings.store import Store
 from sagebench.errors import BenchError
-from sagebench.params import Model
+from sagebench.params import Endpoint, Model
 from sagebench.published import reference
 from sagebench.published.checks import CHECKS, Check, Scores
 from sagebench.published.folder import Folder
@@ -67,7 +67,9 @@ class Row:
         return "; ".join(filter(None, (own, self.check.note)))
 
 
-def candidates(configured: Iterable[str | Model], wanted: Sequence[str]) -> list[Candidate]:
+def candidates(
+    configured: Iterable[str | Model | Endpoint], wanted: Sequence[str]
+) -> list[Candidate]:
     """The models called `wanted`, or all configured ones, as far as they name published results.
 
     A model of the catalogue may be asked for without being configured. BenchError for a name
@@ -75,7 +77,7 @@ def candidates(configured: Iterable[str | Model], wanted: Sequence[str]) -> list
     """
     known = catalogue.load().models
     entries = {name: _candidate(name) for name in known}
-    own = {entry.name: _candidate(entry) for entry in configured if isinstance(entry, Model)}
+    own = {entry.name: _candidate(entry) for entry in configured if not isinstance(entry, str)}
     listed = [entry if isinstance(entry, str) else entry.name for entry in configured]
     entries |= own
     found = []
@@ -93,7 +95,9 @@ def candidates(configured: Iterable[str | Model], wanted: Sequence[str]) -> list
     return found
 
 
-def _candidate(entry: str | Model) -> Candidate | None:
+def _candidate(entry: str | Model | Endpoint) -> Candidate | None:
+    if isinstance(entry, Endpoint):
+        return None
     if isinstance(entry, Model):
         # A Hub id is the name in the results; a folder is not, and then nothing is found.
         return Candidate(entry.name, entry.name, entry.path, True, entry)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sagebench.params import Model
 from sagebench.plan import Plan
 from sagebench.report.rows import Row, Scale, Scores, reference
 from sagebench.report.traces import Trace, Traces
@@ -106,8 +105,10 @@ def _facts(plan: Plan, name: str) -> Iterator[tuple[str, str]]:
     """What the parameters and the catalogue say of a system."""
     if name in plan.models:
         entry = plan.models[name]
-        if isinstance(entry, Model):
-            yield from _shown(entry.model_dump(mode="json", exclude={"name"}))
+        if not isinstance(entry, str):
+            yield from _shown(
+                entry.model_dump(mode="json", exclude={"name"}, exclude_defaults=True)
+            )
             return
         known = plan.catalogue.model(entry)
         yield "kind of model", known.backend.replace("_", " ")

@@ -10,7 +10,7 @@ from typing import Any
 
 from sagebench import registry
 from sagebench.corpora.catalogue import Catalogue
-from sagebench.params import Model, Params
+from sagebench.params import Endpoint, Model, Params
 
 # Groups of rows, in order; the kind of a system is the section of params.yaml that names it.
 KINDS = {
@@ -89,8 +89,8 @@ class Context:
         """A corpus as the catalogue calls it."""
         return self.catalogue.corpus(name).title
 
-    def _model(self, entry: str | Model) -> System:
-        if isinstance(entry, Model):
+    def _model(self, entry: str | Model | Endpoint) -> System:
+        if not isinstance(entry, str):
             return System(entry.name, entry.name, "embedding")
         return System(entry, self.catalogue.model(entry).title, "embedding")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,15 +42,39 @@ def mean(parts: Sequence[Estimate], level: float, n: int | None = None) -> Estim
     """
     import numpy as np
 
-    from sagebench import stats
-
     n = sum(part.n for part in parts) if n is None else n
     if empty := [part for part in parts if part.value is None]:
         notes = dict.fromkeys(note for part in empty for note in part.notes)
         return Estimate(None, n=n, notes=tuple(notes))
     value = float(np.mean([part.value for part in parts if part.value is not None]))
     draws = np.mean([part.draws for part in parts if part.draws is not None], axis=0)
-    low, high = stats.interval(np.concatenate([[value], draws]), level)
-    if math.isnan(low):
-        return Estimate(value, n=n, draws=draws)
+    low, high = _interval(value, draws, level)
     return Estimate(value, low, high, n, draws=draws)
+
+
+def derived(function: Callable[..., Any], parts: Sequence[Estimate], level: float) -> Estimate:
+    """`function` of the parts' values, and its interval from `function` of their draws.
+
+    All parts must have a value and draws of the same resamples. Not defined (division by 0):
+    None, with a note.
+    """
+    import numpy as np
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = float(function(*(np.float64(part.value or 0.0) for part in parts)))
+        draws = function(*(np.asarray(part.draws) for part in parts))
+    if not math.isfinite(value):
+        return Estimate(None, n=parts[0].n, notes=("undefined",))
+    draws = np.where(np.isfinite(draws), draws, np.nan)
+    low, high = _interval(value, draws, level)
+    return Estimate(value, low, high, parts[0].n, draws=draws)
+
+
+def _interval(value: float, draws: Floats, level: float) -> tuple[float | None, float | None]:
+    """The percentile interval, (None, None) where no draw is defined."""
+    import numpy as np
+
+    from sagebench import stats
+
+    low, high = stats.interval(np.concatenate([[value], draws]), level)
+    return (None, None) if math.isnan(low) else (low, high)

@@ -31,9 +31,13 @@ class Preferences:
             for measure in self.found.measures(corpus, RATING):
                 self.aspects.setdefault(measure.removeprefix(RATING), []).append(corpus)
 
-    def choice_score(self, system: str) -> Estimate:
-        """Mean of the four numbers, each averaged over the corpora of choices."""
-        parts = [self.found.mean(system, measure, self.choices) for measure in CHOICES]
+    def choice_score(self, system: str, ties: str = "") -> Estimate:
+        """Mean of the four numbers, each averaged over the corpora of choices.
+
+        `ties` names another tie rule than the run's.
+        """
+        rule = f":{ties}" if ties else ""
+        parts = [self.found.mean(system, measure + rule, self.choices) for measure in CHOICES]
         return self.found.combine(parts, parts[0].n)
 
     def rating_score(self, system: str) -> Estimate:
@@ -45,14 +49,14 @@ class Preferences:
         items = sum(self.found.cell(system, corpus, "score").n for corpus in self.ratings)
         return self.found.combine(parts, items)
 
-    def task_score(self, system: str) -> Estimate:
+    def task_score(self, system: str, ties: str = "") -> Estimate:
         """Mean of the choices' and the ratings' score.
 
         The paper takes the mean of eight numbers: four of its choices and four rated aspects.
         With four aspects this is that mean; with any other number choices and ratings still
         weigh the same.
         """
-        return self.found.combine([self.choice_score(system), self.rating_score(system)])
+        return self.found.combine([self.choice_score(system, ties), self.rating_score(system)])
 
 
 def build(context: Context) -> Table:

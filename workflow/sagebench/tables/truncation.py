@@ -10,7 +10,6 @@ from typing import Any
 
 from sagebench import layout
 from sagebench.errors import BenchError
-from sagebench.params import Model
 from sagebench.tables.caption import settings
 from sagebench.tables.context import ALL, TASKS, Context
 from sagebench.tables.panels import Column, share_text
@@ -77,7 +76,7 @@ def build(context: Context) -> Table:
 def _limit(context: Context, name: str) -> tuple[int | None, str]:
     """Tokens that a model reads at most, or None and what to print instead."""
     for entry in context.params.models:
-        if isinstance(entry, Model) and entry.name == name:
+        if not isinstance(entry, str) and entry.name == name:
             return entry.max_tokens, "" if entry.max_tokens else "the model's own limit"
     limit = context.catalogue.model(name).max_tokens
     return limit, "" if limit else "no limit"

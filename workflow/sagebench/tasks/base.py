@@ -10,6 +10,7 @@ import polars as pl
 
 from sagebench.errors import BenchError
 from sagebench.registry import unknown
+from sagebench.roles import Role
 from sagebench.stats import Floats
 
 # The two needles of the paper (section 3.3) and the perturbations that make them.
@@ -52,9 +53,15 @@ class Spec(TypedDict, total=False):
 class Task(ABC):
     """One of the five tasks, on one corpus at a time. Results do not depend on row order."""
 
+    role: Role = "similarity"  # of its texts, for models that read them accordingly
+
     @abstractmethod
     def texts(self, inputs: Inputs) -> list[str]:
         """Every text that a system will be shown: distinct and sorted."""
+
+    def roles(self, inputs: Inputs) -> dict[Role, list[str]]:
+        """The same texts by role; a text may have two."""
+        return {self.role: self.texts(inputs)}
 
     @abstractmethod
     def similarity(self, inputs: Inputs, system: System, spec: Spec) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from sagebench import frames, rng, stats
 from sagebench.errors import BenchError
 from sagebench.registry import register
 from sagebench.stats import Codes
+from sagebench.tasks import ideal
 from sagebench.tasks.base import Inputs, Scores, Spec, System, Task, distinct
 from sagebench.tasks.scorebook import Scorebook
 
@@ -25,6 +26,8 @@ from sagebench.tasks.scorebook import Scorebook
 @register("task", "clustering")
 class Clustering(Task):
     """Agglomerative clustering of labelled texts by a system's similarities."""
+
+    role = "clustering"
 
     def texts(self, inputs: Inputs) -> list[str]:
         """The texts of the sample."""
@@ -48,6 +51,8 @@ class Clustering(Task):
         sample = hash_ordered(inputs["sample"], spec["seed"])
         classes = _codes(sample["label"], spec["corpus"])
         book = Scorebook("clustering", sample["doc_id"].to_list(), "texts", spec)
+        # An ideal system (`ideal`) finds the classes: no need of its similarities.
+        _add_clusters(book, ideal.CEILING, classes, classes)
         for system in sorted(similarities):  # one at a time: 800 MB for 20,000 texts
             similarity = similarities[system]["similarity"].to_numpy()
             if len(similarity) != (pairs := len(classes) * (len(classes) - 1) // 2):
@@ -113,14 +118,20 @@ def _score_system(
 ) -> None:
     k = int(classes.max()) + 1
     clusters, heights = complete_linkage(similarity, k)
-    book.unit_values(system, "class", classes.astype(np.float64))
-    book.unit_values(system, "cluster", clusters.astype(np.float64))
     _, shared = np.unique(heights, return_counts=True)
     ties = int(shared[shared > 1].sum())
-    n, cut = len(classes), len(classes) - k
+    cut = len(classes) - k
     among_equals = heights[cut - 1] == heights[cut]
     note = "the cut parts merges of equal height: decided by hash order" if among_equals else ""
+    _add_clusters(book, system, classes, clusters, ties=ties, note=note)
+
+
+def _add_clusters(
+    book: Scorebook, system: str, classes: Codes, clusters: Codes, *, ties: int = 0, note: str = ""
+) -> None:
+    book.unit_values(system, "class", classes.astype(np.float64))
+    book.unit_values(system, "cluster", clusters.astype(np.float64))
     measures = stats.v_measure(book.weights, classes, clusters)
     measures["score"] = measures.pop("v_measure")
     for name, values in measures.items():
-        book.cell(system, name, stats.centred(values), n=n, ties=ties, notes=[note])
+        book.cell(system, name, stats.centred(values), n=len(classes), ties=ties, notes=[note])

@@ -17,6 +17,7 @@ from sagebench import frames, stats
 from sagebench.errors import BenchError
 from sagebench.registry import register, unknown
 from sagebench.stats import Floats
+from sagebench.tasks import ideal, length
 from sagebench.tasks.base import (
     Inputs,
     Scores,
@@ -80,8 +81,10 @@ class HumanPreference(Task):
 
     def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures of choices: `accuracy`, `precision`, `recall`, `f1` (positive: summary 1
-        preferred) and `score`, their mean. Measures of ratings: per aspect `pearson:<aspect>`
-        (r) and `rating:<aspect>` (0.5(r + 1)), and `score`, the mean of the latter.
+        preferred) and `score`, their mean; `<measure>:<rule>` under every tie rule, and those of
+        `length.add_choices`. Measures of ratings: per aspect `pearson:<aspect>` (r),
+        `rating:<aspect>` (0.5(r + 1)) and `partial:<aspect>` (r given the length of the second
+        text), and `score`, the mean of the `rating:`s.
         """
         sample = inputs["sample"]
         score = _score_choices if _is_choice(sample) else _score_ratings
@@ -110,21 +113,29 @@ def _score_choices(
     if (rule := spec["task"]["ties"]) not in TIES:
         raise unknown("tie rule of human preference", rule, TIES)
     book = Scorebook("human_preference", ids, "pairs", spec)
-    for system, frame in sorted(similarities.items()):
+    for system, frame in ideal.beside(similarities, ideal.choices(sample)):
         found = Similarities(system, frame, "item_id", ["comparison"], ids)
-        first, second = found.of("1"), found.of("2")
-        kept = ~np.isnan(first) & ~np.isnan(second)
-        predicted = np.where(first == second, TIES[rule], (first > second).astype(float))
-        predicted[~kept] = np.nan
-        book.unit_values(system, "accuracy", 1 - np.abs(predicted - actual))
-        _add_choices(book, system, predicted, actual, int((first == second).sum()))
+        margin = found.of("1") - found.of("2")
+        hits = 1 - np.abs(_predicted(margin, rule) - actual)
+        book.unit_values(system, "accuracy", hits)
+        _add_choices(book, system, actual, margin, rule)
+        for name in TIES:
+            _add_choices(book, system, actual, margin, name, suffix=f":{name}")
+        length.add_choices(book, system, sample, margin, hits)
     return book.result()
 
 
+def _predicted(margin: Floats, rule: str) -> Floats:
+    """(n,) 1 where summary 1 is the nearer one, what the rule says for a tie, NaN without both."""
+    predicted = np.where(margin == 0, TIES[rule], (margin > 0).astype(float))
+    return np.where(np.isnan(margin), np.nan, predicted)
+
+
 def _add_choices(
-    book: Scorebook, system: str, predicted: Floats, actual: Floats, ties: int
+    book: Scorebook, system: str, actual: Floats, margin: Floats, rule: str, *, suffix: str = ""
 ) -> None:
-    kept = ~np.isnan(predicted)
+    predicted = _predicted(margin, rule)
+    kept, ties = ~np.isnan(predicted), int((margin == 0).sum())
     measures = stats.classification(book.weights, predicted, actual)
     measures["score"] = np.mean([measures[name] for name in CLASSIFICATION], axis=0)
     empty = {
@@ -133,28 +144,29 @@ def _add_choices(
     }
     for name, values in measures.items():
         notes = [book.left_out(kept), empty.get(name) or ""]
-        book.cell(system, name, values, n=int(kept.sum()), ties=ties, notes=notes)
+        book.cell(system, name + suffix, values, n=int(kept.sum()), ties=ties, notes=notes)
 
 
 def _score_ratings(
     sample: pl.DataFrame, similarities: Mapping[str, pl.DataFrame], spec: Spec
 ) -> Scores:
-    ids = _items(sample)["item_id"].to_list()
+    items = _items(sample)
+    ids, long = items["item_id"].to_list(), length.lengths(items["text_b"])
     place = pl.DataFrame({"item_id": ids})
     ratings = {}
     for (aspect,), part in sorted(sample.partition_by("aspect", as_dict=True).items()):
         joined = place.join(part, on="item_id", how="left", maintain_order="left")
         ratings[str(aspect)] = joined["rating"].fill_null(np.nan).to_numpy()
     book = Scorebook("human_preference", ids, "items", spec)
-    for system, frame in sorted(similarities.items()):
+    for system, frame in ideal.beside(similarities, ideal.ratings(ids, ratings)):
         similarity = Similarities(system, frame, "item_id", ["comparison"], ids).of("rating")
         book.unit_values(system, "similarity", similarity)
-        _add_ratings(book, system, similarity, ratings)
+        _add_ratings(book, system, similarity, ratings, long)
     return book.result()
 
 
 def _add_ratings(
-    book: Scorebook, system: str, similarity: Floats, ratings: dict[str, Floats]
+    book: Scorebook, system: str, similarity: Floats, ratings: dict[str, Floats], long: Floats
 ) -> None:
     rescaled, notes = [], [book.left_out(~np.isnan(similarity))]
     if stats.is_constant(similarity):
@@ -166,6 +178,8 @@ def _add_ratings(
         rescaled.append(0.5 * (r + 1))
         book.cell(system, f"pearson:{aspect}", r, n=n, notes=[*notes, own])
         book.cell(system, f"rating:{aspect}", rescaled[-1], n=n, notes=[*notes, own])
+        given = length.partial(book.weights, similarity, rating, long)
+        book.cell(system, f"partial:{aspect}", given, n=n, notes=[*notes, own])
     total = np.mean(rescaled, axis=0)
     n = int(np.count_nonzero(~np.isnan(similarity)))
     book.cell(system, "score", total, n=n, notes=notes)

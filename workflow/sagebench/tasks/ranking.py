@@ -11,6 +11,7 @@ query, system and layout.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,15 +73,15 @@ class Ranker:
         self._keys = np.array(keys, dtype=np.uint64)
 
     def rank(
-        self, system: System, queries: Sequence[str], layout: str
-    ) -> Iterator[tuple[str, Best]]:
-        """(version, the best `depth` of its corpus and one more), corpora as `layout` says.
+        self, system: System, queries: Sequence[str], layouts: Sequence[str] = LAYOUTS
+    ) -> Iterator[tuple[str, str, Best]]:
+        """(layout, version, the best `depth` of the version's corpus and one more).
 
         The extra document shows whether the last one is tied; all of them if there are fewer.
         """
         whole = bool(getattr(system, "corpus_dependent", False))
         done: dict[tuple[str, ...], Best] = {}
-        for version in self._versions:
+        for layout, version in product(layouts, self._versions):
             corpus = pool(version, list(self._versions), layout)
             if corpus not in done and whole:
                 done[corpus] = self._search(system, queries, corpus)
@@ -89,7 +90,7 @@ class Ranker:
                     if (name,) not in done:
                         done[name,] = self._search(system, queries, (name,))
                 done[corpus] = self._merge([done[name,] for name in corpus])
-            yield version, done[corpus]
+            yield layout, version, done[corpus]
 
     def _search(self, system: System, queries: Sequence[str], corpus: tuple[str, ...]) -> Best:
         texts = [text for version in corpus for text in self._versions[version]]

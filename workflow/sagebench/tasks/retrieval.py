@@ -13,7 +13,8 @@ import polars as pl
 from sagebench import frames
 from sagebench.errors import BenchError
 from sagebench.registry import register
-from sagebench.tasks import retrieval_score
+from sagebench.roles import Role
+from sagebench.tasks import ideal, retrieval_score
 from sagebench.tasks.base import (
     Inputs,
     Scores,
@@ -37,11 +38,19 @@ class Retrieval(Task):
 
     def texts(self, inputs: Inputs) -> list[str]:
         """Documents, their perturbed copies, and the queries that can be scored."""
+        return sorted({text for texts in self.roles(inputs).values() for text in texts})
+
+    def roles(self, inputs: Inputs) -> dict[Role, list[str]]:
+        """Documents with their copies, and queries."""
         copies = [frame["text"] for frame in inputs["perturbed"].values()]
-        return distinct(inputs["sample"]["text"], Judged.of(inputs).queries["text"], *copies)
+        return {
+            "document": distinct(inputs["sample"]["text"], *copies),
+            "query": distinct(Judged.of(inputs).queries["text"]),
+        }
 
     def similarity(self, inputs: Inputs, system: System, spec: Spec) -> pl.DataFrame:
-        """Rankings of the clean corpus ("original") and of each perturbation's corpus.
+        """Rankings of the clean corpus ("original") and of each perturbation's corpus, in every
+        layout: a version is scored once, and the layouts' corpora are merged from that.
 
         max(cutoff, 20) ranks per query, fewer only if the corpus is smaller. `doc_id` is
         "<id>#<version>", also for originals. Queries without a judged document are left out.
@@ -51,28 +60,31 @@ class Retrieval(Task):
         versions = _Versions(inputs, ids)
         depth = max(spec["task"]["cutoff"], _DEPTH)
         ranker = Ranker(ids, versions, depth, spec["seed"])
-        queries, layout = judged.queries["text"].to_list(), spec["task"]["layout"]
+        queries = judged.queries["text"].to_list()
         documents = pl.DataFrame({"doc_id": ids}, schema={"doc_id": pl.String})
         names = pl.DataFrame({"version": list(versions)})
         copies = names.join(documents, how="cross", maintain_order="left_right").select(
             "doc_id", "version"
         )
         parts = [
-            _ranking(name, best, depth, judged, copies)
-            for name, best in ranker.rank(system, queries, layout)
+            _ranking(name, best, depth, judged, copies).select(pl.lit(layout).alias("layout"), "*")
+            for layout, name, best in ranker.rank(system, queries)
         ]
         return frames.SIMILARITY["retrieval"].check(pl.concat(parts))
 
     def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: `ndcg` (clean corpus), `retention:<perturbation>`, and of the retentions
         `score` (harmonic mean), `arithmetic_mean` and `without_worst` (harmonic mean without the
-        lowest). Units: each query's `ndcg` and `ndcg:<perturbation>`.
+        lowest), in the chosen layout; these three also as `<measure>:<layout>` in every layout.
+        Units: each query's `ndcg` and `ndcg:<perturbation>`.
 
         `ties` counts ranks up to the cutoff whose similarity another document shares.
         """
         judged = Judged.of(inputs)
         book = Scorebook("retrieval", judged.queries["query_id"].to_list(), "queries", spec)
-        for system, ranking in sorted(similarities.items()):
+        judge = ideal.Judge(inputs, judged.queries, judged.qrels)
+        best = self.similarity(inputs, judge, spec)
+        for system, ranking in ideal.beside(similarities, best):
             retrieval_score.add_system(book, system, ranking, judged, spec["task"])
         return book.result()
 

@@ -9,9 +9,10 @@ import polars as pl
 
 from sagebench import stats
 from sagebench.errors import BenchError
+from sagebench.registry import unknown
 from sagebench.stats import Floats
 from sagebench.tasks.base import NEEDLES, Inputs
-from sagebench.tasks.ranking import ORIGINAL
+from sagebench.tasks.ranking import LAYOUTS, ORIGINAL
 from sagebench.tasks.scorebook import Scorebook
 
 
@@ -63,23 +64,37 @@ def perturbations(section: dict[str, Any]) -> list[str]:
 def add_system(
     book: Scorebook, system: str, ranking: pl.DataFrame, judged: Judged, section: dict[str, Any]
 ) -> None:
-    """Add one system's units and cells to the book."""
-    names, cutoff = perturbations(section), section["cutoff"]
+    """Add one system's units and cells to the book; BenchError if the layout is unknown."""
+    if section["layout"] not in LAYOUTS:
+        raise unknown("layout of retrieval", section["layout"], LAYOUTS)
+    for layout in LAYOUTS:
+        part = ranking.filter(layout=layout)
+        values, ties = _versions(book, system, part, judged, section)
+        if layout == section["layout"]:
+            for name, found in values.items():
+                measure = "ndcg" if name == ORIGINAL else f"ndcg:{name}"
+                book.unit_values(system, measure, found)
+            _add_cells(book, system, values, ties, judged.note())
+        _add_means(book, system, values, ties, judged.note(), layout=f":{layout}")
+
+
+def _versions(
+    book: Scorebook, system: str, ranking: pl.DataFrame, judged: Judged, section: dict[str, Any]
+) -> tuple[dict[str, Floats], dict[str, int]]:
+    """Each version's (queries,) NDCG and its ties, the clean corpus first; in one layout."""
     parts = ranking.partition_by("perturbation", as_dict=True)
     values: dict[str, Floats] = {}
     ties: dict[str, int] = {}
-    for name in [ORIGINAL, *names]:
+    for name in [ORIGINAL, *perturbations(section)]:
         part = parts.get((name,))
         if part is None or set(part["query_id"]) != set(book.units):
             raise BenchError(
                 f"the rankings of system {system!r} for {name!r} do not cover the sample's "
                 f"{len(book.units)} judged queries; delete its file and run again"
             )
-        values[name] = ndcg(part, judged, name, cutoff)
-        ties[name] = part.filter("tied", pl.col("rank") <= cutoff).height
-        measure = "ndcg" if name == ORIGINAL else f"ndcg:{name}"
-        book.unit_values(system, measure, values[name])
-    _add_cells(book, system, values, ties, judged.note())
+        values[name] = ndcg(part, judged, name, section["cutoff"])
+        ties[name] = part.filter("tied", pl.col("rank") <= section["cutoff"]).height
+    return values, ties
 
 
 def ndcg(ranking: pl.DataFrame, judged: Judged, version: str, cutoff: int) -> Floats:
@@ -106,17 +121,39 @@ def ndcg(ranking: pl.DataFrame, judged: Judged, version: str, cutoff: int) -> Fl
 def _add_cells(
     book: Scorebook, system: str, values: dict[str, Floats], ties: dict[str, int], note: str
 ) -> None:
-    """`values` maps each version to its (queries,) NDCG, the clean corpus first."""
+    """Of the chosen layout: clean NDCG, every retention, and their means."""
     _, *names = values
-    means = stats.means(book.weights, np.column_stack(list(values.values())))
-    retention = stats.ratio(means[:, 1:], means[:, :1])
+    clean, retention = _retention(book, values)
     n = len(book.units)
-    book.cell(system, "ndcg", means[:, 0], n=n, ties=ties[ORIGINAL], notes=[note])
-    blank = "" if means[0, 0] else "NDCG on the clean corpus is 0"
+    book.cell(system, "ndcg", clean, n=n, ties=ties[ORIGINAL], notes=[note])
     for name, column in zip(names, retention.T, strict=True):
         above = "above 1: found better than the clean documents" if column[0] > 1 else ""
-        measure, tied = f"retention:{name}", ties[name]
-        book.cell(system, measure, column, n=n, ties=tied, notes=[blank, above])
+        measure, notes = f"retention:{name}", [_blank(clean), above]
+        book.cell(system, measure, column, n=n, ties=ties[name], notes=notes)
+    _add_means(book, system, values, ties, note)
+
+
+def _retention(book: Scorebook, values: dict[str, Floats]) -> tuple[Floats, Floats]:
+    """(rows,) mean NDCG on the clean corpus; (rows, versions) the share of it that is left."""
+    means = stats.means(book.weights, np.column_stack(list(values.values())))
+    return means[:, 0], stats.ratio(means[:, 1:], means[:, :1])
+
+
+def _blank(clean: Floats) -> str:
+    return "" if clean[0] else "NDCG on the clean corpus is 0"
+
+
+def _add_means(
+    book: Scorebook,
+    system: str,
+    values: dict[str, Floats],
+    ties: dict[str, int],
+    note: str,
+    *,
+    layout: str = "",
+) -> None:
+    _, *names = values
+    clean, retention = _retention(book, values)
     zero = [name for name, value in zip(names, retention[0], strict=True) if value == 0]
     lost = f"zero retention: {', '.join(zero)}" if zero else ""
     summary = {
@@ -124,6 +161,7 @@ def _add_cells(
         "arithmetic_mean": retention.mean(axis=1),
         "without_worst": stats.harmonic_mean(np.sort(retention, axis=1)[:, 1:]),
     }
+    n, tied = len(book.units), sum(ties.values())
     for measure, column in summary.items():
-        notes = [note, blank, lost] if measure == "score" else [blank]
-        book.cell(system, measure, column, n=n, ties=sum(ties.values()), notes=notes)
+        notes = [note, _blank(clean), lost] if measure == "score" else [_blank(clean)]
+        book.cell(system, measure + layout, column, n=n, ties=tied, notes=notes)

@@ -14,6 +14,7 @@ from sagebench import frames, stats
 from sagebench.errors import BenchError
 from sagebench.registry import register, unknown
 from sagebench.stats import Floats
+from sagebench.tasks import ideal, separation
 from sagebench.tasks.base import (
     Inputs,
     Scores,
@@ -65,12 +66,19 @@ class Robustness(Task):
     def score(self, inputs: Inputs, similarities: Mapping[str, pl.DataFrame], spec: Spec) -> Scores:
         """Measures: the three condition rates, and `score` under the chosen reading [U].
 
+        Beside them: `score:<reading>` for every reading; `auc` of superficial against semantic
+        similarities over documents, `auc_within` in each document; per transform `holds:<name>`
+        (share of documents whose summary lies on its right side) and `auc:<name>` (in each
+        document, against all transforms of the other kind).
+
         A document counts for a system only if all its similarities exist. `ties` counts equal
         similarities among the single comparisons (an equal pair fulfils no condition).
         """
         ids = _with_summaries(inputs)["doc_id"].to_list()
         book = Scorebook("robustness", ids, "documents", spec)
-        for system, frame in sorted(similarities.items()):
+        for system, frame in ideal.beside(
+            similarities, ideal.robustness(inputs, ids, spec["task"])
+        ):
             found = Similarities(system, frame, "doc_id", ["comparison"], ids)
             _score_system(book, system, found, spec["task"])
         return book.result()
@@ -101,24 +109,51 @@ def _score_system(
         "superficial_above_summary": (superficial, summary),
         "superficial_above_semantic": (superficial[:, :, None], semantic[:, None, :]),
     }
-    rates, ties = {}, {}
+    rates: dict[str, Floats] = {}
+    ties: dict[str, int] = {}
+    every, share = [], []
     for name, (above, below) in sides.items():
         holds = (above > below).reshape(len(kept), -1)
-        rates[name] = holds.mean(axis=1) if section["reading"] == "average" else holds.all(axis=1)
+        every.append(holds.all(axis=1).astype(float))
+        share.append(holds.mean(axis=1))
+        rates[name] = share[-1] if section["reading"] == "average" else every[-1]
         ties[name] = int(np.count_nonzero((above == below)[kept]))
-    rates["score"] = _combine(np.column_stack(list(rates.values())), section["reading"])
-    ties["score"] = sum(ties.values())
-    for name, rate in rates.items():
+    conditions = {"every": np.column_stack(every), "share": np.column_stack(share)}
+    for reading in READINGS:
+        rates[f"score:{reading}"] = _combine(conditions, reading)
+    rates["score"] = _combine(conditions, section["reading"])
+    for name, rate in (rates | _of_transforms(summary, superficial, semantic, section)).items():
         values = np.where(kept, rate, np.nan)
-        book.unit_values(system, name, values)
-        estimate = stats.mean(book.weights, values)
+        if name in (*CONDITIONS, "score"):
+            book.unit_values(system, name, values)
+        counted = ties.get(name, sum(ties.values()) if name.startswith("score") else 0)
         n, note = int(kept.sum()), book.left_out(kept)
-        book.cell(system, name, estimate, n=n, ties=ties[name], notes=[note])
+        book.cell(system, name, stats.mean(book.weights, values), n=n, ties=counted, notes=[note])
+    superficial[~kept] = np.nan
+    auc = separation.auc(book.weights, superficial, semantic)
+    book.cell(system, "auc", auc, n=int(kept.sum()), notes=[book.left_out(kept)])
 
 
-def _combine(rates: Floats, reading: str) -> Floats:
-    """(n,) a document's score from its (n, 3) conditions."""
+def _of_transforms(
+    summary: Floats, superficial: Floats, semantic: Floats, section: dict[str, Any]
+) -> dict[str, Floats]:
+    """Measure -> (n,) values of the documents: each transform's own part in the conditions."""
+    found = {"auc_within": separation.within(superficial, semantic)}
+    for name, column in zip(section["superficial"], superficial.T, strict=True):
+        found[f"holds:{name}"] = (column > summary[:, 0]).astype(float)
+        found[f"auc:{name}"] = separation.within(column[:, None], semantic)
+    for name, column in zip(section["semantic"], semantic.T, strict=True):
+        found[f"holds:{name}"] = (summary[:, 0] > column).astype(float)
+        found[f"auc:{name}"] = separation.within(superficial, column[:, None])
+    return found
+
+
+def _combine(conditions: dict[str, Floats], reading: str) -> Floats:
+    """(n,) a document's score from its (n, 3) conditions: whether each holds for all its
+    comparisons ("every"), and the share of comparisons for which it does ("share").
+    """
     if reading not in READINGS:
         raise unknown("reading of robustness", reading, READINGS)
-    combined = rates.all(axis=1) if reading == "simultaneous" else rates.mean(axis=1)
-    return np.asarray(combined, dtype=np.float64)
+    if reading == "simultaneous":
+        return conditions["every"].all(axis=1).astype(float)
+    return np.asarray(conditions["share" if reading == "average" else "every"].mean(axis=1))

@@ -9,6 +9,7 @@ import polars as pl
 from sagebench import frames, stats
 from sagebench.registry import register
 from sagebench.stats import Floats
+from sagebench.tasks import ideal, recalibration
 from sagebench.tasks.base import (
     NEEDLES,
     Inputs,
@@ -72,23 +73,33 @@ class Sensitivity(Task):
         mean of the two), and per size and position `similarity:<kind>:<size>:<position>` (mean
         similarity) and `score:<kind>:<size>:<position>`.
 
+        Without the scale: `rank:<kind>` and `rank` (Spearman, see `recalibration`);
+        `recalibrated` (the score after a monotone map, cross-fitted by document) and `explained`
+        (1 minus its squared error over that of the best constant: 0 for a constant). Their
+        intervals resample documents and keep the maps.
+
         A document counts in a measure only if all the similarities that it needs exist.
         """
         ids = inputs["sample"]["doc_id"].sort().to_list()
         book = Scorebook("sensitivity", ids, "documents", spec)
-        for system, frame in sorted(similarities.items()):
+        for system, frame in ideal.beside(similarities, ideal.sensitivity(inputs, ids)):
             found = Similarities(system, frame, "doc_id", ["comparison", "size", "position"], ids)
-            _score_system(book, system, found, spec["task"])
+            grids = _score_system(book, system, found, spec["task"])
+            _add_order(book, system, grids)
+            _add_recalibrated(book, system, grids, spec)
         return book.result()
 
 
 def _score_system(
     book: Scorebook, system: str, found: Similarities, section: dict[str, Any]
-) -> None:
+) -> dict[str, dict[Edit, Floats]]:
+    """Kind -> edit -> (n,) similarities, after their cells were added."""
+    grids = {}
     totals, kept = [], np.ones(len(book.units), dtype=bool)
     for kind in NEEDLES:
         sizes, positions = section[kind]["sizes"], section[kind]["positions"]
         grid = {(s, p): found.of(kind, s, p) for s in sizes for p in positions}
+        grids[kind] = grid
         for edit, similarity in grid.items():
             _add_edit(book, system, kind, edit, similarity)
         values = np.mean(
@@ -99,6 +110,36 @@ def _score_system(
         _add(book, system, kind, totals[-1], ~np.isnan(values))
         kept &= ~np.isnan(values)
     _add(book, system, "score", np.mean(totals, axis=0), kept)
+    return grids
+
+
+def _add_order(book: Scorebook, system: str, grids: dict[str, dict[Edit, Floats]]) -> None:
+    kept, found = np.ones(len(book.units), dtype=bool), []
+    for kind, grid in grids.items():
+        sizes = np.array([size for size, _ in grid])
+        values = recalibration.rank_correlation(np.column_stack(list(grid.values())), sizes)
+        found.append(stats.mean(book.weights, values))
+        _add(book, system, f"rank:{kind}", found[-1], ~np.isnan(values))
+        kept &= ~np.isnan(values)
+    _add(book, system, "rank", np.mean(found, axis=0), kept)
+
+
+def _add_recalibrated(
+    book: Scorebook, system: str, grids: dict[str, dict[Edit, Floats]], spec: Spec
+) -> None:
+    """One map per system for insertions and removals together: one scale must serve both."""
+    similarity = np.column_stack([v for grid in grids.values() for v in grid.values()])
+    edits = [expected(size) for grid in grids.values() for size, _ in grid]
+    target = np.tile(np.array(edits), (len(book.units), 1))
+    mapped, constant = recalibration.recalibrated(
+        similarity, target, book.units, spec["seed"], spec["corpus"]
+    )
+    kept = ~np.isnan(mapped).any(axis=1)
+    values = 1 - np.abs(mapped - target).mean(axis=1)
+    _add(book, system, "recalibrated", stats.mean(book.weights, values), kept)
+    error, null = (((fit - target) ** 2).mean(axis=1) for fit in (mapped, constant))
+    left = stats.ratio(stats.mean(book.weights, error), stats.mean(book.weights, null))
+    _add(book, system, "explained", 1 - left, kept)
 
 
 def _closeness(edit: Edit, similarity: Floats) -> Floats:
