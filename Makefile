@@ -9,7 +9,7 @@ export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
 SOAK ?= 10
-.PHONY: help results test test-slow soak audit verify verify-published cost bench sync lint format docs release lock clean
+.PHONY: help results test test-slow soak audit verify verify-published cost bench mirror sync lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: r
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 		--target $(@D) -r requirements-bench.lock
 	touch $@
+
+mirror: $(STAMP)  ## fill FOLDER with all that a run fetches, for use without a network
+	$(BIN)/python -m sagebench mirror $(or $(FOLDER),$(error name the folder: make mirror FOLDER=…))
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync

@@ -19,7 +19,7 @@ sys.path.insert(0, CODE)
 
 import sagebench.tables.metrics
 from sagebench import figures, layout, tables
-from sagebench.corpora import catalogue
+from sagebench.corpora import catalogue, mirror
 from sagebench.corpora.hub import listing
 from sagebench.demand import Demand
 from sagebench.embeddings import snapshots
@@ -40,9 +40,9 @@ jobs = Jobs(plan)
 demand = Demand(plan)
 
 # Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
-# Where the Hub's files come from is no job's parameter: the same bytes from elsewhere are the same.
+# Where files come from is no job's parameter: the same bytes from elsewhere are the same.
 places = {
-    listing.MIRROR_VARIABLE: plan.params.mirror,
+    mirror.VARIABLE: plan.params.mirror,
     listing.FOLDERS_VARIABLE: plan.params.folders and json.dumps(plan.params.folders),
 }
 prefix = (
