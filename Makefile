@@ -8,8 +8,10 @@ STAMP := .venv/.installed
 export PYTHONUTF8 = 1
 
 SAMPLE ?= 5
+MINUTES ?= 10
 SOAK ?= 10
-.PHONY: help results test test-slow soak audit verify verify-published cost bench mirror sync lint format docs release lock clean
+.PHONY: help results test test-slow soak fuzz audit verify verify-published cost bench mirror sync \
+	push check-deps lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -58,6 +60,21 @@ mirror: $(STAMP)  ## fill FOLDER with all that a run fetches, for use without a 
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync
+
+push: $(STAMP)  ## show the sources' licences, then push to DVC's remote (YES=1: despite them)
+	$(BIN)/python -m sagebench push $(if $(YES),--yes)
+
+fuzz: $(STAMP)  ## hostile input for every parser, MINUTES each (TARGET=one or several)
+	$(BIN)/python tests/fuzz/nightly.py --minutes $(MINUTES) $(if $(TARGET),--target $(TARGET))
+
+# pip-audit is a yardstick only: in an environment of its own, removed afterwards.
+check-deps:  ## known vulnerabilities of the locked packages (needs PyPI's advisory service)
+	rm -rf .venv-audit
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3"
+	.venv-audit/bin/pip-audit --strict --progress-spinner off --no-deps --disable-pip \
+		-r requirements.lock -r requirements-remotes.lock
+	rm -rf .venv-audit
 
 lint: $(STAMP)  ## style, types and the workflow's own linter
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ some three hundred small jobs would pay it.
 
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +14,12 @@ import polars as pl
 
 from sagebench.errors import BenchError
 
+_ROWS = 4_096  # vectors looked at in one piece
+
 
 @dataclass(frozen=True)
 class Column:
-    """A column's type and limits. `low`/`high` are inclusive; NaN is never allowed."""
+    """A column's type and limits. `low`/`high` are inclusive; NaN and infinity never fit."""
 
     dtype: pl.DataType | type[pl.DataType]
     nullable: bool = False
@@ -48,8 +51,8 @@ class Schema:
             self._fail(where, f"{series.name} has type {series.dtype}, not {column.dtype}")
         if not column.nullable and series.null_count():
             self._fail(where, f"{series.name} has {series.null_count()} missing values")
-        if series.dtype.is_float() and series.is_nan().any():
-            self._fail(where, f"{series.name} has {series.is_nan().sum()} NaN values")
+        if wrong := sum(int((~part.is_finite()).sum()) for part in _floats(series)):
+            self._fail(where, f"{series.name} has {wrong} NaN or infinite values")
         for limit, outside in (
             (column.low, lambda: series < column.low),
             (column.high, lambda: series > column.high),
@@ -96,6 +99,15 @@ def write(frame: pl.DataFrame, path: Path | str, schema: Schema) -> None:
         os.replace(temporary, path)
     finally:
         Path(temporary).unlink(missing_ok=True)
+
+
+def _floats(series: pl.Series) -> Iterator[pl.Series]:
+    """The column's floating-point numbers, those of vectors too, a few thousand rows at a time."""
+    if series.dtype.is_float():
+        yield series
+    elif isinstance(series.dtype, pl.List) and series.dtype.inner.is_float():
+        for start in range(0, series.len(), _ROWS):
+            yield series.slice(start, _ROWS).explode()
 
 
 _text = Column(pl.String)

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from sagebench import registry
+from sagebench.corpora import strict_yaml
 from sagebench.errors import BenchError
 from sagebench.roles import Role
 
@@ -268,7 +269,10 @@ def read(*paths: Path | str) -> Params:
     """Params from a file and its overlays, later ones winning key by key."""
     merged: dict[str, Any] = {}
     for path in paths:
-        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+        try:
+            loaded = strict_yaml.load(Path(path).read_bytes()) or {}
+        except yaml.YAMLError as error:
+            raise BenchError(f"{path} is not readable YAML: {error}") from None
         if not isinstance(loaded, dict):
             raise BenchError(f"{path} must be a mapping of keys, not {type(loaded).__name__}")
         merged = merge(merged, loaded)

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,17 @@ from sagebench.corpora.pool import Draw
 from sagebench.corpora.records import Parsed, Stream
 from sagebench.errors import BenchError
 
+# What reading data in another form than the expected one raises, far from where it is noticed.
+_OTHER_LAYOUT = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    pl.exceptions.PolarsError,
+)
+_SHOWN = 300  # characters of an error that may quote a text
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -28,10 +40,7 @@ def build(corpus_name: str, raw: Path, out: Path, draw: Draw | None = None) -> N
     """
     known = catalogue.load()
     corpus = known.corpus(corpus_name)
-    parsed = _parse(corpus_name, corpus, raw)
-    if isinstance(parsed, Stream):
-        parsed = pool.draw(parsed, draw) if draw else pool.everything(parsed)
-    result = normalise(corpus.role, parsed)
+    parsed, result = read(corpus_name, corpus, raw, draw)
     for name, frame in result.frames.items():
         if frame.is_empty():
             raise BenchError(
@@ -43,6 +52,25 @@ def build(corpus_name: str, raw: Path, out: Path, draw: Draw | None = None) -> N
     card = _card(corpus_name, known, raw, parsed, result)
     text = json.dumps(card, ensure_ascii=False, indent=2, sort_keys=True)
     write_bytes(out.with_suffix(".card.json"), f"{text}\n".encode())
+
+
+def read(
+    name: str, corpus: Corpus, raw: Path, draw: Draw | None = None
+) -> tuple[Parsed[Any], Normalised]:
+    """The corpus's records, and its frames; BenchError if its files are not as the parser knows."""
+    try:
+        parsed = _parse(name, corpus, raw)
+        if isinstance(parsed, Stream):
+            parsed = pool.draw(parsed, draw) if draw else pool.everything(parsed)
+        return parsed, normalise(corpus.role, parsed)
+    except _OTHER_LAYOUT as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        raise BenchError(
+            f"corpus {name!r}: the files {', '.join(corpus.inputs)} are not laid out as parser "
+            f"{corpus.parser!r} expects: {type(error).__name__}: {str(error)[:_SHOWN]} (at "
+            f"{Path(place.filename).name}:{place.lineno}). Fetch them again, or pin the revision "
+            "that the parser knows"
+        ) from error
 
 
 def _parse(name: str, corpus: Corpus, raw: Path) -> Parsed[Any] | Stream:

@@ -289,7 +289,7 @@ def schema() -> dict[str, Any]:
 
 def _read(path: Path) -> CatalogueFile:
     try:
-        content = strict_yaml.load(path.read_text(encoding="utf-8"))
+        content = strict_yaml.load(path.read_bytes())
         return CatalogueFile.model_validate(content or {})
     except yaml.YAMLError as error:
         raise BenchError(f"{path} is not readable YAML: {error}") from None

@@ -8,6 +8,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from sagebench.errors import BenchError
 
 _BATCH = 2_000  # rows of a Parquet file at a time
-_FIELD_LIMIT = 256 << 20  # characters of one field of delimited text
+_LIMIT = 256 << 20  # bytes of one line, characters of one field of delimited text
 Row = dict[str, Any]
 
 
@@ -36,38 +37,45 @@ def rows(
     try:
         with closing(opener(path, "rb")) as stream:
             first = stream.peek(64).lstrip()[:1]
-            found = (
-                _json_lines(path, stream) if first in (b"{", b"") else _delimited(stream, delimiter)
-            )
+            as_json = first in (b"{", b"")
+            found = _json_lines(path, stream) if as_json else _delimited(path, stream, delimiter)
             for number, row in enumerate(found, 1):
                 if missing := [name for name in columns if name not in row]:
                     raise _no_column(path, missing[0], list(row), f", row {number}")
                 yield row
-    except (EOFError, gzip.BadGzipFile, UnicodeDecodeError, csv.Error) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise BenchError(f"{path} cannot be read: {error}; delete it and fetch again") from error
 
 
 def _json_lines(path: Path, stream: Any) -> Iterator[Row]:
     # Bytes are split at "\n" only: characters such as U+2028 may stand inside a text.
-    for number, line in enumerate(stream, 1):
+    for number, line in enumerate(_lines(path, stream), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BenchError(f"{path}, line {number} is not JSON: {error}") from None
         if not isinstance(row, dict):
             raise BenchError(f"{path}, line {number} is no JSON object")
         yield row
 
 
-def _delimited(stream: Any, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(_FIELD_LIMIT)
-    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+def _delimited(path: Path, stream: Any, delimiter: str) -> Iterator[Row]:
+    csv.field_size_limit(_LIMIT)
+    text = _lines(path, io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
     if delimiter == "\t":  # a quotation mark is a character like any other
         yield from csv.DictReader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
         yield from csv.DictReader(text, delimiter=delimiter)
+
+
+def _lines(path: Path, stream: Any) -> Iterator[Any]:
+    """Line by line; BenchError at one that no text is: a packed file may hold one without end."""
+    while line := stream.readline(_LIMIT + 1):
+        if len(line) > _LIMIT:
+            raise BenchError(f"{path} has a line above {_LIMIT >> 20} MiB")
+        yield line
 
 
 def _parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Iterator[Row]:

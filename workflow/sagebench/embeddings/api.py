@@ -142,8 +142,9 @@ class ApiEncoder(BatchEncoder):
         answer = self._reach().post(path, self._wire.body(question))
         try:
             rows = [numbers(row) for row in self._wire.rows(answer)]
-            billed = self._wire.billed(answer)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            said = self._wire.billed(answer)
+            billed = None if said is None else int(said)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise BenchError(
                 f"model {self.name!r}: the server's answer is not of provider "
                 f"{self._identity['provider']!r} ({type(error).__name__}); check `base_url`"

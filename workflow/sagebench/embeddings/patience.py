@@ -99,7 +99,7 @@ class Server:
         if status == 200:
             try:
                 return response.json()
-            except ValueError:
+            except (ValueError, RecursionError):
                 return _Busy("the answer is not JSON", None)
         said = self._said(response)
         where = f"model {self._name!r}: {self._url} answers {status}"
@@ -117,7 +117,7 @@ class Server:
         """What the server says in its error, on one line, without the key."""
         try:
             found = response.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             found = response.text
         if isinstance(found, list) and found:
             found = found[0]
@@ -165,5 +165,5 @@ def _retry_after(headers: Any) -> float | None:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError, OSError):  # also a year that no clock of this machine has
         return None

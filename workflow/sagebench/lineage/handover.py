@@ -1,6 +1,7 @@
 """Finished files given to DVC, so that `dvc status` is clean after a run of Snakemake alone."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,22 @@ def pull() -> None:
     """`dvc pull`, if a remote is configured."""
     if _run("dvc", "remote", "list").strip():
         _run("dvc", "pull")
+
+
+def remote(name: str | None = None) -> str:
+    """The address of the remote `name`, or of the default one; BenchError if there is none."""
+    lines = _run("dvc", "config", "--list").splitlines()
+    settings = dict(line.split("=", 1) for line in lines if "=" in line)
+    chosen = name or settings.get("core.remote")
+    if url := settings.get(f"remote.{chosen}.url"):
+        return url
+    known = sorted(key.split(".")[1] for key in settings if re.fullmatch(r"remote\..*\.url", key))
+    raise BenchError(f"DVC has no remote {chosen!r}; it has {', '.join(known) or 'none'}")
+
+
+def push(name: str | None = None) -> None:
+    """`dvc push` to the remote `name`, or to the default one."""
+    _run("dvc", "push", "--quiet", *(["--remote", name] if name else []))
 
 
 def _is_repository() -> bool:

@@ -49,16 +49,29 @@ class Table:
 
 
 def tidy(rows: list[dict[str, Any]], columns: list[str] | None = None) -> pd.DataFrame:
-    """Rows as a frame with `columns` (default: those of scores), numbers rounded to 6 digits."""
+    """Rows as a frame with `columns` (default: those of scores), numbers rounded to 6 digits.
+
+    BenchError for an infinite number, or a value that is missing (None, NaN) without a note.
+    """
     import pandas as pd
 
     frame = pd.DataFrame(rows, columns=columns or COLUMNS)
     for name in frame.columns.intersection(["value", "low", "high", "share"]):
         # Adding 0 turns -0.0 into 0.0, which would print its sign.
         frame[name] = frame[name].astype(float).round(6) + 0.0
+        _refuse(frame[frame[name].abs() == float("inf")], f"{name} is infinite")
+    if {"value", "note"} <= set(frame.columns):
+        silent = frame["value"].isna() & (frame["note"].fillna("") == "")
+        _refuse(frame[silent], "there is no value, and no note says why")
     if "n" in frame.columns:
         frame["n"] = frame["n"].astype("Int64")
     return frame
+
+
+def _refuse(rows: pd.DataFrame, why: str) -> None:
+    if len(rows):
+        found = {key: rows.iloc[0][key] for key in ("system", "corpus", "measure") if key in rows}
+        raise BenchError(f"a table cannot be made of {found}: {why}; run its scores again")
 
 
 def read(path: Path) -> pd.DataFrame:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo
 
 _LONGEST_WAIT = 300.0  # seconds, whatever a server asks for
+# What the Hub's client raises over an answer of another shape.
+_NO_ANSWER = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 _NOT_THERE = (401, 403, 404)
 T = TypeVar("T")
 
@@ -112,6 +114,12 @@ def _explained(action: Callable[[], T], what: str, endpoint: str | None) -> T:
         ) from None
     except errors.RevisionNotFoundError:
         raise BenchError(f"{what}: {host} has the repository but not this revision") from None
+    except _NO_ANSWER as error:
+        raise BenchError(
+            f"{what}: {host} answers with something else than the Hub does "
+            f"({type(error).__name__}: {str(error)[:200]}); a proxy or a login page may stand "
+            "between: name another endpoint in HF_ENDPOINT or a `mirror` in params.yaml"
+        ) from None
     except (httpx2.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # this machine's disk
             raise
@@ -156,4 +164,5 @@ def _status(error: BaseException) -> int | None:
 def _asked_wait(error: BaseException) -> float:
     """Seconds in the answer's Retry-After, if it gives a number."""
     value = getattr(getattr(error, "response", None), "headers", {}).get("Retry-After", "")
-    return min(float(value), _LONGEST_WAIT) if value.isdigit() else 0.0
+    # Not isdigit() alone: "²" is a digit, and no number.
+    return min(float(value), _LONGEST_WAIT) if value.isascii() and value.isdigit() else 0.0

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from pydantic import TypeAdapter, ValidationError
+
 from sagebench.corpora import cache, mirror
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.hub import client
@@ -28,6 +30,9 @@ class Known:
     size: int | None = None  # bytes
     sha256: str | None = None
     blob: str | None = None  # Git's own digest, for files that are not in large-file storage
+
+
+_FILES = TypeAdapter(dict[str, Known])
 
 
 @dataclass(frozen=True)
@@ -84,19 +89,28 @@ def kept(repo: str) -> Path:
 
 def _ask(repo: str, revision: str) -> Listing:
     info = client.dataset_info(repo, revision, endpoint())
-    files = _described(info)
+    files = _described(repo, revision, info)
+    if not _COMMIT.fullmatch(str(info.sha)):  # it becomes the name of a file
+        raise BenchError(f"{repo} at {revision}: the server names no commit, but {info.sha!r:.80}")
     if _COMMIT.fullmatch(revision) and info.sha != revision:
         raise BenchError(f"{repo}: asked for commit {revision}, the server answers with {info.sha}")
     return Listing(info.sha, files)
 
 
-def _described(info: "DatasetInfo") -> dict[str, Known]:
-    return {
-        entry.rfilename: Known(entry.size, entry.lfs.sha256, None)
-        if entry.lfs
-        else Known(entry.size, None, entry.blob_id)
-        for entry in info.siblings or []
-    }
+def _described(repo: str, revision: str, info: "DatasetInfo") -> dict[str, Known]:
+    try:
+        return _FILES.validate_python(
+            {
+                entry.rfilename: Known(entry.size, entry.lfs.sha256, None)
+                if entry.lfs
+                else Known(entry.size, None, entry.blob_id)
+                for entry in info.siblings or []
+            }
+        )
+    except (ValidationError, TypeError) as error:
+        raise BenchError(
+            f"{repo} at {revision}: the server's list is none of files: {error}"
+        ) from None
 
 
 def answer(repo: str, found: Listing) -> bytes:
@@ -135,9 +149,8 @@ def _remembered(repo: str, commit: str) -> Listing | None:
     if not _COMMIT.fullmatch(commit) or not path.is_file():
         return None
     try:
-        files = json.loads(path.read_text(encoding="utf-8"))
-        return Listing(commit, {name: Known(**known) for name, known in files.items()})
-    except (ValueError, TypeError):  # cut short: ask again
+        return Listing(commit, _FILES.validate_json(path.read_bytes()))
+    except ValidationError:  # damaged: ask again
         return None
 
 
@@ -160,7 +173,7 @@ def _of_answer(root: Path, repo: str, revision: str) -> Listing | None:
         return None
     try:
         info = DatasetInfo(**json.loads(path.read_text(encoding="utf-8")))
-        files = _described(info)
+        files = _described(repo, revision, info)
     except (ValueError, TypeError, KeyError) as error:
         raise BenchError(
             f"{path} is no answer of the Hub ({error}); fill the mirror anew"

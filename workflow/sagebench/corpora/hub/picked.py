@@ -78,6 +78,8 @@ def _choose(name: str, source: Hub | Own, found: Listing) -> dict[str, str]:
             )
         chosen[file_id] = fitting[0]
     for remote in chosen.values():
+        if not archive.is_safe_path(remote):
+            raise BenchError(f"{name}: refusing the file {remote!r}: its name leads outside")
         parts = [other for other in found.files if _shape(other) == _shape(remote)]
         if left := sorted(set(parts) - set(chosen.values())):
             raise BenchError(
