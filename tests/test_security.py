@@ -274,13 +274,13 @@ class TestRedistribution:
         if local:
             redistribution.check(doubtful, url, agreed=False)
         else:
-            with pytest.raises(BenchError, match="1 of 2 sources.*: gensim.*--yes"):
+            with pytest.raises(BenchError, match=r"1 of 2 sources.*: gensim.*--yes"):
                 redistribution.check(doubtful, url, agreed=False)
 
     def test_a_password_in_the_address_is_not_shown(self) -> None:
+        found = redistribution.terms(["blanc"])
         with pytest.raises(BenchError, match="h/x") as caught:
-            url = "https://me:canary@h/x"
-            redistribution.check(redistribution.terms(["blanc"]), url, agreed=False)
+            redistribution.check(found, "https://me:canary@h/x", agreed=False)
         assert "canary" not in str(caught.value)
 
     def test_the_command_asks_before_it_pushes(self, monkeypatch, capsys) -> None:
