@@ -10,7 +10,8 @@ export PYTHONUTF8 = 1
 SAMPLE ?= 5
 MINUTES ?= 10
 SOAK ?= 10
-.PHONY: help results test test-slow soak audit verify verify-published cost bench sync push fuzz check-deps lint format docs release lock clean
+.PHONY: help results test test-slow soak fuzz audit verify verify-published cost bench mirror sync \
+	push check-deps lint format docs release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -53,6 +54,9 @@ bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: r
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade \
 		--target $(@D) -r requirements-bench.lock
 	touch $@
+
+mirror: $(STAMP)  ## fill FOLDER with all that a run fetches, for use without a network
+	$(BIN)/python -m sagebench mirror $(or $(FOLDER),$(error name the folder: make mirror FOLDER=…))
 
 sync: $(STAMP)  ## pull missing files with DVC, restore the records that came with them
 	$(BIN)/python -m sagebench sync

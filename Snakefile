@@ -10,6 +10,7 @@ include: "workflow/rules/perturb.smk"
 include: "workflow/rules/embed.smk"
 include: "workflow/rules/similarity.smk"
 include: "workflow/rules/score.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/results.smk"
 
 

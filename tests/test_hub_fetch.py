@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from hub_server import Hub, git_blob, serve, sha256
 
-from sagebench.corpora import cache, connection
+from sagebench.corpora import cache, connection, mirror
 from sagebench.corpora.catalogue import Hub as HubSource
 from sagebench.corpora.catalogue import Own
 from sagebench.corpora.hub import client, listing, picked
@@ -41,7 +41,7 @@ def isolated(
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
     monkeypatch.setattr(connection, "DELAYS", (0.0, 0.0, 0.0))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
-    for name in (listing.MIRROR_VARIABLE, listing.FOLDERS_VARIABLE):
+    for name in (mirror.VARIABLE, listing.FOLDERS_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     url = request.getfixturevalue("hub").url if "hub" in request.fixturenames else "http://[::1]:9"
     monkeypatch.setenv("HF_ENDPOINT", url)
@@ -299,11 +299,11 @@ def test_the_hub_client_s_own_cache_is_used(
 
 @pytest.mark.parametrize("revision", [COMMIT, REF])
 def test_a_mirror_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str) -> None:
-    mirror = tmp_path / "mirror"
-    folder = mirror / "datasets" / REPO / "resolve" / quote(revision, safe="")
+    root = tmp_path / "mirror"
+    folder = root / "datasets" / REPO / "resolve" / quote(revision, safe="")
     folder.mkdir(parents=True)
     (folder / "small.jsonl").write_bytes(SMALL)
-    monkeypatch.setenv(listing.MIRROR_VARIABLE, str(mirror))
+    monkeypatch.setenv(mirror.VARIABLE, str(root))
     record = fetch(tmp_path, entry(revision, a="small.jsonl"))
     assert record["files"]["a"]["checked"] == "nothing"
     assert record["commit"] == (COMMIT if revision == COMMIT else None)
@@ -314,7 +314,7 @@ def test_a_mirror_s_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revi
 def test_a_mirror_s_address(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, _ = both(hub)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setenv(listing.MIRROR_VARIABLE, f"{hub.url}/")
+    monkeypatch.setenv(mirror.VARIABLE, f"{hub.url}/")
     fetch(tmp_path, source)
 
 

@@ -17,7 +17,7 @@ from hub_server import Hub, serve
 from hub_sets import DOCUMENTS, beir, jsonl, real_sets, serve_made, sets
 
 from sagebench import layout
-from sagebench.corpora import cache, catalogue, connection, fetch
+from sagebench.corpora import cache, catalogue, connection, fetch, mirror
 from sagebench.corpora.build import build
 from sagebench.corpora.card import render
 from sagebench.corpora.hub import listing
@@ -84,7 +84,7 @@ def _fetching(hub: Hub, folder: Path, patch: pytest.MonkeyPatch) -> Callable[[st
     patch.setenv(cache.FOLDER_VARIABLE, str(folder / "cache"))
     patch.setenv("HF_ENDPOINT", hub.url)
     patch.setenv("NO_PROXY", "127.0.0.1,localhost")
-    patch.delenv(listing.MIRROR_VARIABLE, raising=False)
+    patch.delenv(mirror.VARIABLE, raising=False)
     patch.setenv(listing.FOLDERS_VARIABLE, json.dumps(dict.fromkeys(KNOWN.own, str(own))))
     patch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder / "hf"))
     patch.setattr(connection, "DELAYS", (0.0, 0.0, 0.0))

@@ -14,10 +14,13 @@ for source in plan.catalogue.all_sources:
         log:
             f"logs/fetch/{source}.log",
         retries: 2
+        localrule: True  # a cluster's nodes often have no network
         conda:
             "../envs/sagebench.yaml"
         resources:
             network=1,
+            mem_mb=demand.mem_mb("fetch"),
+            runtime=demand.runtime("fetch"),
         params:
             spec=jobs.source_spec(source),
             code=jobs.code("fetch"),
@@ -38,10 +41,13 @@ for model in plan.snapshots:
         log:
             f"logs/snapshot/{model}.log",
         retries: 2
+        localrule: True
         conda:
             "../envs/sagebench.yaml"
         resources:
             network=1,
+            mem_mb=demand.mem_mb("snapshot"),
+            runtime=demand.runtime("snapshot"),
         params:
             spec=jobs.snapshot_spec(model),
             code=jobs.code("snapshot"),
@@ -65,8 +71,13 @@ for corpus in plan.corpora():
             card=layout.card(DATA, plan.role(corpus), corpus),
         log:
             f"logs/corpus/{corpus}.log",
+        group:
+            together("texts")
         conda:
             "../envs/sagebench.yaml"
+        resources:
+            mem_mb=demand.mem_mb("corpus"),
+            runtime=demand.runtime("corpus"),
         params:
             spec=jobs.corpus_spec(corpus),
             draw=jobs.draw_spec(corpus),

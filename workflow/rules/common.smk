@@ -19,8 +19,9 @@ sys.path.insert(0, CODE)
 
 import sagebench.tables.metrics
 from sagebench import figures, layout, tables
-from sagebench.corpora import catalogue
+from sagebench.corpora import catalogue, mirror
 from sagebench.corpora.hub import listing
+from sagebench.demand import Demand
 from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
@@ -36,11 +37,12 @@ try:
 except BenchError as error:
     raise WorkflowError(str(error)) from None
 jobs = Jobs(plan)
+demand = Demand(plan)
 
 # Jobs run in the interpreter that runs Snakemake, also when its environment is not activated.
-# Where the Hub's files come from is no job's parameter: the same bytes from elsewhere are the same.
+# Where files come from is no job's parameter: the same bytes from elsewhere are the same.
 places = {
-    listing.MIRROR_VARIABLE: plan.params.mirror,
+    mirror.VARIABLE: plan.params.mirror,
     listing.FOLDERS_VARIABLE: plan.params.folders and json.dumps(plan.params.folders),
 }
 prefix = (
@@ -49,8 +51,20 @@ prefix = (
 )
 for name, value in places.items():
     prefix += f" {name}={shlex.quote(value)}" if value else ""
+# The store of vectors is for processes of one machine (SQLite's log needs their common memory),
+# so on a cluster, where nodes share the folder, each node has its own.
+if workflow.remote_exec:
+    prefix += ' SAGEBENCH_STORE="${SAGEBENCH_STORE:-.cache/embeddings/$(uname -n)}"'
 # Snakemake takes braces for its own.
 shell.prefix(prefix.replace("{", "{{").replace("}", "}}") + "; ")
+
+
+def together(name):
+    """A group of jobs that a cluster gets as one: most are shorter than their submission.
+
+    None of it shows in a local run, nor in its dry run.
+    """
+    return lambda wildcards: None if workflow.local_exec else name
 
 
 wildcard_constraints:
@@ -62,7 +76,8 @@ wildcard_constraints:
 
 
 # Snakemake's own lock outlives a killed run and then refuses the next one. This one is held by
-# the process itself, so it ends with it (the default profile switches Snakemake's off).
+# the process itself, so it ends with it (the profiles switch Snakemake's off). Jobs on a cluster
+# start Snakemake again on their node, without these hooks.
 onstart:
     run_lock = open(".snakemake/sagebench.lock", "w")
     try:

@@ -17,6 +17,10 @@ rule embed:
     priority: 10  # the long jobs first, so that they never run alone at the end
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("embed"),
+        runtime=demand.runtime("embed"),
+        gpu=demand.gpu,
     params:
         spec=lambda w: jobs.embed_spec(w.task, w.model),
         code=lambda w: jobs.embed_code(w.task, w.model),

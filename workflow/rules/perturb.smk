@@ -18,8 +18,13 @@ for task in plan.tasks.values():
                 beside=plan.sample_files(task.name, corpus)[1:],
             log:
                 f"logs/sample/{task.name}/{corpus}.log",
+            group:
+                together("texts")
             conda:
                 "../envs/sagebench.yaml"
+            resources:
+                mem_mb=demand.mem_mb("sample"),
+                runtime=demand.runtime("sample"),
             params:
                 spec=jobs.sample_spec(task.name, corpus),
                 code=jobs.code("sample"),
@@ -37,8 +42,13 @@ rule perturb:
         layout.perturbed(DATA, "{task}", "{corpus}", "{perturbation}"),
     log:
         "logs/perturb/{task}/{corpus}/{perturbation}.log",
+    group:
+        together("texts")
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("perturb"),
+        runtime=demand.runtime("perturb"),
     params:
         spec=lambda w: jobs.perturb_spec(w.task, w.perturbation),
         code=lambda w: jobs.code("perturb", ("perturbation", w.perturbation)),

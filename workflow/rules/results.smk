@@ -1,10 +1,17 @@
-"""Results: tables from scores, figures from tables, data card, metrics for DVC, the report.
+"""Results: tables from scores, figures from tables, data card, metrics for DVC.
 
-in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json;
-     for the report's digests every file of data/ that was not fetched
+in:  data/scores, data/embeddings (truncation), data/perturbed (edits), data/corpora/*.card.json
 out: results/tables/<table>.{csv,md,tex}, results/figures/<figure>.{svg,png}, results/corpora.md,
-     results/metrics.json, results/report.html
+     results/metrics.json
 """
+
+
+# Short and many: a cluster is not asked for them.
+localrules:
+    table,
+    figure,
+    data_card,
+    metrics,
 
 
 rule table:
@@ -23,6 +30,9 @@ rule table:
         "logs/table/{table}.log",
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("table"),
+        runtime=demand.runtime("table"),
     params:
         spec=jobs.params_spec(),
         code=jobs.table_code(),
@@ -49,6 +59,9 @@ rule figure:
         "logs/figure/{figure}.log",
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("figure"),
+        runtime=demand.runtime("figure"),
     params:
         code=jobs.code("figure"),
     message:
@@ -66,6 +79,9 @@ rule data_card:
         "logs/card.log",
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("card"),
+        runtime=demand.runtime("card"),
     params:
         code=jobs.code("card"),
     message:
@@ -83,32 +99,15 @@ rule metrics:
         "logs/metrics.log",
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("metrics"),
+        runtime=demand.runtime("metrics"),
     params:
         code=jobs.code("metrics"),
     message:
         "metrics for `dvc metrics show`"
     shell:
         "python -m sagebench metrics {output} --tables results/tables --log {log}"
-
-
-rule report:
-    input:
-        planned.inputs(plan),
-    output:
-        report("results/report.html", caption="../report/report.rst", category="Report"),
-    log:
-        "logs/report.log",
-    conda:
-        "../envs/sagebench.yaml"
-    params:
-        spec=jobs.report_spec(),
-        code=jobs.report_code(),
-        catalogue=jobs.catalogue_digest(),
-        template=jobs.template_digest(),
-    message:
-        "report"
-    shell:
-        "python -m sagebench report {output} --spec {params.spec:q} --log {log}"
 
 
 rule results:

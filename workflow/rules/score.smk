@@ -15,8 +15,13 @@ rule score:
         "logs/score/{task}/{corpus}.log",
     benchmark:
         "benchmarks/score/{task}/{corpus}.tsv"
+    group:
+        together("scores")
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("score"),
+        runtime=demand.runtime("score"),
     params:
         spec=lambda w: jobs.score_spec(w.task, w.corpus),
         code=lambda w: jobs.code("score", ("task", plan.tasks[w.task].kind)),

@@ -15,8 +15,13 @@ rule similarity:
         "logs/similarity/{task}/{corpus}/{system}.log",
     benchmark:
         "benchmarks/similarity/{task}/{corpus}/{system}.tsv"
+    group:
+        together("scores")
     conda:
         "../envs/sagebench.yaml"
+    resources:
+        mem_mb=demand.mem_mb("similarity"),
+        runtime=demand.runtime("similarity"),
     params:
         spec=lambda w: jobs.similarity_spec(w.task, w.corpus, w.system),
         code=lambda w: jobs.similarity_code(w.task, w.system),

@@ -221,7 +221,7 @@ class Params(Section):
     models: list[AnyModel]
     budget_usd: float | None = Field(default=0.0, ge=0)  # of API models in all
     bootstrap: Bootstrap
-    mirror: str | None = None  # of the Hugging Face Hub: an address, or a folder laid out like it
+    mirror: str | None = None  # of archives and the Hub: a folder (`make mirror`) or an address
     folders: dict[Name, str] = Field(default_factory=dict)  # of sets that are not public
 
     @field_validator("metrics")

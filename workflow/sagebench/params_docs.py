@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from sagebench import registry
-from sagebench.params import Params
+from sagebench.params import Endpoint, Model, Params
 
 _HEAD = """# Parameters
 
@@ -32,6 +32,8 @@ _LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusi
 def markdown(values: dict[str, Any]) -> str:
     """The page for a project whose params.yaml holds `values`."""
     page = _HEAD + "".join(_section(Params, (), values))
+    for entry in (Model, Endpoint):
+        page += "".join(_section(entry, ("models",), None)).replace("\n## ", "\n## An entry of ")
     for kind, key in (("metric", "metrics"), ("perturbation", "perturbations")):
         page += f"\n## Parameters of {key}\n"
         for name in registry.entries(kind):

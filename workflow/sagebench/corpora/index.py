@@ -38,7 +38,8 @@ def find(source: Source, settings: PipSettings, session: "PyPIClient") -> "Link"
     raise BenchError(
         f"{wanted} is in none of the package indexes {where}: {what}. It may have been withdrawn: "
         f"name a mirror that keeps it in PIP_EXTRA_INDEX_URL, or a folder that holds a file with "
-        f"sha256 {source.sha256} in PIP_FIND_LINKS."
+        f"sha256 {source.sha256} in PIP_FIND_LINKS, or "
+        "a `mirror` in params.yaml."
     )
 
 

@@ -6,16 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
 
-from sagebench.corpora import cache
+from sagebench.corpora import cache, mirror
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.hub import client
 from sagebench.errors import BenchError
 
-MIRROR_VARIABLE = "SAGEBENCH_MIRROR"  # `mirror` of params.yaml: a folder or an address
+if TYPE_CHECKING:
+    from huggingface_hub import DatasetInfo
+
 FOLDERS_VARIABLE = "SAGEBENCH_FOLDERS"  # `folders` of params.yaml as JSON
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -42,14 +45,14 @@ class Listing:
 
 
 def of_hub(repo: str, revision: str) -> Listing:
-    """The listing of a repository, from the mirror that is set, or from the Hub.
+    """The listing of a repository, from the mirror's folder, or else from the mirror or the Hub.
 
     A pinned commit that was listed before needs no network. A moving ref is asked for anew; when
     the Hub cannot be reached, what it stood for last time counts. BenchError says what to do.
     """
-    mirror = os.environ.get(MIRROR_VARIABLE, "")
-    if mirror and "://" not in mirror:
-        return _of_mirror(Path(mirror).expanduser(), repo, revision)
+    root = mirror.folder()
+    if root and (found := _of_mirror(root, repo, revision)):
+        return found
     try:
         return _remembered(repo, revision) or _remember(repo, revision, _ask(repo, revision))
     except client.UnreachableError as error:
@@ -58,7 +61,8 @@ def of_hub(repo: str, revision: str) -> Listing:
             return found
         if found := _of_hub_cache(repo, revision):
             return found
-        raise BenchError(str(error)) from None
+        also = f"\n{mirror.lacks(root, f'{repo} at {revision}')}" if root else ""
+        raise BenchError(f"{error}{also}") from None
 
 
 def of_own(name: str, why: str) -> Listing:
@@ -74,7 +78,7 @@ def of_own(name: str, why: str) -> Listing:
 
 def endpoint() -> str | None:
     """The mirror's address, or None: the Hub itself or what HF_ENDPOINT names."""
-    chosen = os.environ.get(MIRROR_VARIABLE) or os.environ.get("HF_ENDPOINT") or ""
+    chosen = mirror.address() or os.environ.get("HF_ENDPOINT") or ""
     return chosen.rstrip("/") or None
 
 
@@ -85,8 +89,17 @@ def kept(repo: str) -> Path:
 
 def _ask(repo: str, revision: str) -> Listing:
     info = client.dataset_info(repo, revision, endpoint())
+    files = _described(repo, revision, info)
+    if not _COMMIT.fullmatch(str(info.sha)):  # it becomes the name of a file
+        raise BenchError(f"{repo} at {revision}: the server names no commit, but {info.sha!r:.80}")
+    if _COMMIT.fullmatch(revision) and info.sha != revision:
+        raise BenchError(f"{repo}: asked for commit {revision}, the server answers with {info.sha}")
+    return Listing(info.sha, files)
+
+
+def _described(repo: str, revision: str, info: "DatasetInfo") -> dict[str, Known]:
     try:
-        files = _FILES.validate_python(
+        return _FILES.validate_python(
             {
                 entry.rfilename: Known(entry.size, entry.lfs.sha256, None)
                 if entry.lfs
@@ -98,11 +111,29 @@ def _ask(repo: str, revision: str) -> Listing:
         raise BenchError(
             f"{repo} at {revision}: the server's list is none of files: {error}"
         ) from None
-    if not _COMMIT.fullmatch(str(info.sha)):  # it becomes the name of a file
-        raise BenchError(f"{repo} at {revision}: the server names no commit, but {info.sha!r:.80}")
-    if _COMMIT.fullmatch(revision) and info.sha != revision:
-        raise BenchError(f"{repo}: asked for commit {revision}, the server answers with {info.sha}")
-    return Listing(info.sha, files)
+
+
+def answer(repo: str, found: Listing) -> bytes:
+    """The listing as the Hub's own interface gives it, for a mirror that is to answer like it."""
+    siblings: list[dict[str, object]] = []
+    for name, known in sorted(found.files.items()):
+        entry: dict[str, object] = {"rfilename": name, "size": known.size, "blobId": known.blob}
+        if known.sha256:
+            large = {"sha256": known.sha256, "size": known.size, "pointerSize": None}
+            entry = {**entry, "lfs": large}
+        siblings.append(entry)
+    text = json.dumps({"id": repo, "sha": found.commit, "siblings": siblings}, indent=1)
+    return f"{text}\n".encode()
+
+
+def place(root: Path, repo: str, revision: str) -> Path:
+    """The folder of a mirror with a repository's files at a revision."""
+    return root / "datasets" / repo / "resolve" / revision
+
+
+def answer_place(root: Path, repo: str, revision: str) -> Path:
+    """The file of a mirror with the Hub's answer about a revision."""
+    return root / "api" / "datasets" / repo / "revision" / revision
 
 
 def _remember(repo: str, revision: str, found: Listing) -> Listing:
@@ -123,18 +154,31 @@ def _remembered(repo: str, commit: str) -> Listing | None:
         return None
 
 
-def _of_mirror(mirror: Path, repo: str, revision: str) -> Listing:
+def _of_mirror(root: Path, repo: str, revision: str) -> Listing | None:
     """A folder laid out like the Hub's addresses, or like the Hub client's own cache."""
-    resolve = mirror / "datasets" / repo / "resolve"
-    for name in (revision, quote(revision, safe="")):
-        if (resolve / name).is_dir():
-            return _of_folder(resolve / name, revision if _COMMIT.fullmatch(revision) else None)
-    if found := _of_cache(mirror, repo, revision):
+    if found := _of_answer(root, repo, revision):
         return found
-    raise BenchError(
-        f"mirror {mirror} has no {repo} at {revision}: neither {resolve / revision} nor "
-        f"{mirror / _cache_name(repo)}/snapshots is a folder with its files"
-    )
+    for name in (revision, quote(revision, safe="")):
+        if (at := place(root, repo, name)).is_dir():
+            return _of_folder(at, revision if _COMMIT.fullmatch(revision) else None)
+    return _of_cache(root, repo, revision)
+
+
+def _of_answer(root: Path, repo: str, revision: str) -> Listing | None:
+    """With the Hub's answer beside the files: all names and digests as if it had been asked."""
+    from huggingface_hub import DatasetInfo
+
+    path = answer_place(root, repo, revision)
+    if not path.is_file():
+        return None
+    try:
+        info = DatasetInfo(**json.loads(path.read_text(encoding="utf-8")))
+        files = _described(repo, revision, info)
+    except (ValueError, TypeError, KeyError) as error:
+        raise BenchError(
+            f"{path} is no answer of the Hub ({error}); fill the mirror anew"
+        ) from None
+    return Listing(info.sha, files, place(root, repo, str(info.sha)))
 
 
 def _of_hub_cache(repo: str, revision: str) -> Listing | None:

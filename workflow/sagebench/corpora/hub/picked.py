@@ -4,11 +4,11 @@ import hashlib
 import json
 import os
 import re
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sagebench.corpora import archive
+from sagebench.corpora import archive, mirror
 from sagebench.corpora.catalogue import RECORD, Hub, Own, Pick
 from sagebench.corpora.files import write_bytes
 from sagebench.corpora.hub import client, listing
@@ -30,20 +30,10 @@ def fetch(name: str, source: Hub | Own, destination: Path, progress: bool = True
         record: dict[str, Any] = {"hub": source.hub, "revision": source.revision}
     else:
         found, record = listing.of_own(name, source.why), {"own": name}
-    chosen = _choose(name, source, found)
     record |= {"commit": found.commit, "files": {}}
-    destination.mkdir(parents=True, exist_ok=True)
-    for file_id, remote in chosen.items():
-        known = _expected(source.files[file_id], found.files[remote])
-        if found.folder is None and isinstance(source, Hub) and found.commit:
-            path = _downloaded(source.hub, found.commit, remote, known, progress)
-        else:
-            path = Path(found.folder or "") / remote
-        problem = _differs(path, known)
-        if problem:
-            raise BenchError(f"{name}: {path}: {problem}; put the right file there")
+    for file_id, remote, path, known in files(name, source, found, progress):
         target = destination / file_id
-        _place(path, target)
+        mirror.copy(path, target)
         record["files"][file_id] = {
             "name": remote,
             "size": target.stat().st_size,
@@ -52,6 +42,21 @@ def fetch(name: str, source: Hub | Own, destination: Path, progress: bool = True
         }
     text = json.dumps(record, indent=2, sort_keys=True, ensure_ascii=False)
     write_bytes(destination / RECORD, f"{text}\n".encode())
+
+
+def files(
+    name: str, source: Hub | Own, found: Listing, progress: bool = True
+) -> Iterator[tuple[str, str, Path, Known]]:
+    """(file id, name at the source, checked file on this machine, what it was checked against)."""
+    for file_id, remote in _choose(name, source, found).items():
+        known = _expected(source.files[file_id], found.files[remote])
+        path = Path(found.folder or "") / remote
+        here = found.folder is not None and path.is_file()
+        if not here and isinstance(source, Hub) and found.commit:
+            path = _downloaded(source.hub, found.commit, remote, known, progress)
+        if problem := differs(path, known):
+            raise BenchError(f"{name}: {path}: {problem}; put the right file there")
+        yield file_id, remote, path, known
 
 
 def _choose(name: str, source: Hub | Own, found: Listing) -> dict[str, str]:
@@ -85,7 +90,9 @@ def _choose(name: str, source: Hub | Own, found: Listing) -> dict[str, str]:
 
 
 def _fitting(found: Listing, pattern: str) -> list[str]:
-    return sorted(path for path in found.files if archive.matches(path, pattern))
+    # A name such as ../x of a listing is no file of the repository.
+    names = filter(archive.is_safe_path, found.files)
+    return sorted(path for path in names if archive.matches(path, pattern))
 
 
 def _shape(path: str) -> str:
@@ -107,10 +114,10 @@ def _downloaded(repo: str, commit: str, name: str, known: Known, progress: bool)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     with FileLock(f"{path}.lock"):
-        if path.exists() and not _differs(path, known):
+        if path.exists() and not differs(path, known):
             return path
         path.unlink(missing_ok=True)
-        if (had := _in_hub_cache(repo, commit, name)) and not _differs(had, known):
+        if (had := _in_hub_cache(repo, commit, name)) and not differs(had, known):
             return had
 
         def bring() -> str:
@@ -118,7 +125,7 @@ def _downloaded(repo: str, commit: str, name: str, known: Known, progress: bool)
                 repo, commit, name, part,
                 size=known.size, endpoint=listing.endpoint(), progress=progress,
             )  # fmt: skip
-            return _differs(part, known)
+            return differs(part, known)
 
         continued = part.exists()
         problem = bring()
@@ -145,7 +152,7 @@ def _in_hub_cache(repo: str, commit: str, name: str) -> Path | None:
     return Path(found) if isinstance(found, str) else None
 
 
-def _differs(path: Path, known: Known) -> str:
+def differs(path: Path, known: Known) -> str:
     """What is wrong with a file's bytes, or ""."""
     size = path.stat().st_size
     if known.size is not None and size != known.size:
@@ -164,14 +171,3 @@ def _git_blob(path: Path) -> str:
         while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _place(path: Path, target: Path) -> None:
-    """A copy under a new name, then renamed. No link: the cache must not be edited through it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        shutil.copyfile(path, temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
