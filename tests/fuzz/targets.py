@@ -201,6 +201,11 @@ _INFO = {
 }  # fmt: skip
 
 
+def _wire(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """As a server may send them: bytes that are no ASCII are allowed there."""
+    return [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+
+
 def _hub(value: tuple[bytes, dict[str, str], int, str], folder: Path) -> None:
     """The Hub's real client reads the answer; what it gives is listed, remembered and picked."""
     import httpx2
@@ -209,7 +214,7 @@ def _hub(value: tuple[bytes, dict[str, str], int, str], folder: Path) -> None:
     content, headers, status, revision = value
 
     def answer(_request: Any) -> httpx2.Response:
-        return httpx2.Response(status, content=content, headers=headers)
+        return httpx2.Response(status, content=content, headers=_wire(headers))
 
     factory = _http._GLOBAL_CLIENT_FACTORY
     _http.set_client_factory(lambda: httpx2.Client(transport=httpx2.MockTransport(answer)))
@@ -287,7 +292,7 @@ def _provider(value: tuple[str, bytes, dict[str, str], int], _folder: Path) -> N
         )  # fmt: skip
         made = httpx2.Client(
             transport=httpx2.MockTransport(
-                lambda _request: httpx2.Response(status, content=content, headers=headers)
+                lambda _request: httpx2.Response(status, content=content, headers=_wire(headers))
             )
         )
         with mock.patch.object(httpx2, "Client", return_value=made):
