@@ -166,5 +166,5 @@ def _parameters(values: list[str]) -> tuple[dict[str, Any], str]:
         if _DIGEST.fullmatch(value):
             digests.append(value)
         elif value.startswith("{"):
-            spec = json.loads(value)
+            spec |= json.loads(value)  # a corpus has one of its own, and which part of it is kept
     return spec, " ".join(digests)

@@ -5,11 +5,13 @@ made within the run. So its traces come from the plan, which is what the rules e
 the bytes that are there. A test holds the two against each other.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from sagebench import figures, layout, tables
 from sagebench.audit.history import History, Job
+from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
 from sagebench.plan import DATA, RESULTS, Plan
@@ -39,7 +41,8 @@ def digest(path: str, known: dict[str, str]) -> str:
 
 def inputs(plan: Plan) -> list[Path]:
     """Every file that the report reads: all that was made after fetching, and the cards."""
-    made = [Path(path) for job in _jobs(plan) for path in job.outputs if job.name != "fetch"]
+    fetched = {"fetch", "snapshot"}
+    made = [Path(path) for job in _jobs(plan) for path in job.outputs if job.name not in fetched]
     skipped = {".tex", ".png"}
     return [path for path in made if path.suffix not in skipped and path.name != "metrics.json"]
 
@@ -48,10 +51,13 @@ def _jobs(plan: Plan) -> Iterator[Job]:
     jobs = Jobs(plan)
     for source in plan.sources():
         yield _job("fetch", f"fetch_{source}", [], plan.raw_files(source), jobs.source_spec(source))
+    for model in plan.snapshots:
+        made = [snapshots.record_path(DATA / "raw", model)]
+        yield _job("snapshot", f"snapshot_{model}", [], made, jobs.snapshot_spec(model))
     for corpus in plan.corpora():
         made = [*plan.corpus_files(corpus), layout.card(DATA, plan.role(corpus), corpus)]
-        read = [DATA / "raw" / path for path in plan.catalogue.corpus(corpus).inputs]
-        yield _job("corpus", f"corpus_{corpus}", read, made, jobs.corpus_spec(corpus))
+        spec = json.dumps(json.loads(jobs.corpus_spec(corpus)) | json.loads(jobs.draw_spec(corpus)))
+        yield _job("corpus", f"corpus_{corpus}", plan.corpus_inputs(corpus), made, spec)
     for task in plan.tasks.values():
         for corpus in task.corpora:
             yield from _task_jobs(plan, jobs, task.name, corpus)
@@ -93,8 +99,6 @@ def _task_jobs(plan: Plan, jobs: Jobs, task: str, corpus: str) -> Iterator[Job]:
 
 
 def _job(name: str, rule: str, read: list[Path], made: list[Path], spec: str = "{}") -> Job:
-    import json
-
     paths = [path.as_posix() for path in made]
     return Job(
         rule=rule,
