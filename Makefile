@@ -11,7 +11,7 @@ SAMPLE ?= 5
 MINUTES ?= 10
 SOAK ?= 10
 .PHONY: help results test test-slow soak fuzz audit verify verify-published cost bench mirror sync \
-	push check-deps lint format docs release lock clean
+	push check-deps lint format docs notebooks release lock clean
 
 help:  ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,10 @@ docs: $(STAMP)  ## build site/: these pages and the library's reference
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "start at: $(CURDIR)/site/index.html"
+
+notebooks: $(STAMP)  ## what runs notebooks/ in Jupyter; each .ipynb made anew from its .py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-notebooks.lock
+	$(BIN)/python notebooks/pair.py
 
 release: $(STAMP)  ## check every byte, pack results, records and locks into dist/
 	$(BIN)/python -m sagebench release

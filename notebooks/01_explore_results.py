@@ -39,14 +39,14 @@ ours.pivot_table("value", ["kind", "title"], "measure", sort=False, observed=Tru
 # ## Who is best at what, and which reference row comes near?
 
 # %%
-lines = []
+best = []
 for task, title in {**TASKS, "overall": "Overall"}.items():
     scores = ours[ours.measure == task].set_index("title")
-    best = scores[scores.kind != "reference"].value.idxmax()
+    top = scores[scores.kind != "reference"].value.idxmax()
     row = scores[scores.kind == "reference"].value.idxmax()
-    found = scores.loc[best]
-    lines.append([title, best, found.value, found.low, found.high, row, scores.value[row]])
-pd.DataFrame(lines, columns=["task", "best", "value", "low", "high", "reference row", "its value"])
+    found = scores.loc[top]
+    best.append([title, top, found.value, found.low, found.high, row, scores.value[row]])
+pd.DataFrame(best, columns=["task", "best", "value", "low", "high", "reference row", "its value"])
 
 # %% [markdown]
 # ## Which system for which purpose, and how sure is that?
@@ -65,7 +65,9 @@ for need, (title, measure) in NEEDS.items():
     best = scores.value.idxmax()
     level = behind[(behind.low <= 0) & (behind.title != best)].title
     lines.append([title, measure, best, scores.value[best], leads[best], "; ".join(level)])
-pd.DataFrame(lines, columns=["for", "measured by", "best", "value", "leads", "cannot be told from it"])
+pd.DataFrame(
+    lines, columns=["for", "measured by", "best", "value", "leads", "cannot be told from it"]
+)
 
 # %% [markdown]
 # ## Who is clearly better than a row that knows nothing?

@@ -29,8 +29,8 @@ def values(frame, measures):
     return part.pivot_table("value", "title", "measure", sort=False)[list(measures)]
 
 
-def side_by_side(frame, measures, lines=()):
-    """A panel per measure: each system's value and interval; dashed lines at `lines`."""
+def side_by_side(frame, measures, lines=None):
+    """A panel per measure: each system's value and interval; a dashed line at lines[measure]."""
     frame = frame[frame.corpus == ALL]
     with style.applied():
         rows = Rows(frame[frame.measure.isin(measures)])
@@ -40,8 +40,8 @@ def side_by_side(frame, measures, lines=()):
         for axes, (measure, title) in zip(panels, measures.items(), strict=True):
             dots.draw(axes, frame, rows, measure)
             axes.set_title(title)
-            for x in lines:
-                axes.axvline(x, color=style.INK, lw=0.8, ls="--", zorder=0)
+            if measure in (lines or {}):
+                axes.axvline(lines[measure], color=style.INK, lw=0.8, ls="--", zorder=0)
         rows.label(panels[0])
         for axes in panels[1:]:
             axes.tick_params(axis="y", length=0, labelleft=False)
@@ -59,7 +59,7 @@ def side_by_side(frame, measures, lines=()):
 
 # %%
 robustness = read(TABLES / "robustness_separation.csv")
-side_by_side(robustness, {"score": "Score", "auc": "AUC"}, lines=[1 / 3, 0.5])
+side_by_side(robustness, {"score": "Score", "auc": "AUC"}, lines={"score": 1 / 3, "auc": 0.5})
 
 # %% [markdown]
 # Which condition holds how often:
@@ -95,7 +95,11 @@ side_by_side(sensitivity, measures)
 
 # %%
 length = read(TABLES / "preference_length.csv")
-side_by_side(length, {"accuracy": "Accuracy", "accuracy:balanced": "Balanced"}, lines=[0.5])
+side_by_side(
+    length,
+    {"accuracy": "Accuracy", "accuracy:balanced": "Balanced"},
+    lines={"accuracy:balanced": 0.5},
+)
 
 # %%
 values(length, ["pearson:choice", "partial:choice", "ratings:pearson", "ratings:partial"])
@@ -109,7 +113,11 @@ values(length, ["pearson:choice", "partial:choice", "ratings:pearson", "ratings:
 
 # %%
 layouts = read(TABLES / "retrieval_layouts.csv")
-measures = {"ndcg": "NDCG@10", "score:paired": "Retention, paired", "score:replace": "replace"}
+measures = {
+    "ndcg": "NDCG@10",
+    "score:paired": "Retention, paired",
+    "score:replace": "Retention, replace",
+}
 side_by_side(layouts, measures)
 
 # %% [markdown]

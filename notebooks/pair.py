@@ -10,16 +10,13 @@ from pathlib import Path
 import jupytext
 
 FOLDER = Path(__file__).parent
-METADATA = {
-    "jupytext": {"formats": "ipynb,py:percent"},
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-}
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def notebook(script: Path) -> str:
     """The text of the .ipynb that belongs to a .py; a cell's id depends on what it holds."""
     made = jupytext.read(script, fmt="py:percent")
-    made.metadata = METADATA
+    made.metadata = {"kernelspec": KERNEL}
     made.nbformat, made.nbformat_minor = 4, 5
     seen: set[str] = set()
     for cell in made.cells:
@@ -28,7 +25,7 @@ def notebook(script: Path) -> str:
             number += 1
         seen.add(key)
         cell.id = key
-    return jupytext.writes(made, fmt="ipynb")
+    return jupytext.writes(made, fmt="ipynb") + "\n"
 
 
 def scripts() -> list[Path]:

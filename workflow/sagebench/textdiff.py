@@ -31,7 +31,7 @@ class Edit(NamedTuple):
 
 
 def edits(before: str, after: str, by: Literal["word", "character"] = "word") -> list[Edit]:
-    """The fewest insertions and removals that lead from `before` to `after`, in order.
+    """The fewest tokens removed and added that lead from `before` to `after`, in order.
 
     Joined, the texts of kept and removed parts are `before`, those of kept and added ones
     `after`. Tokens are words, runs of white space and single other characters, or characters.
@@ -45,15 +45,24 @@ def edits(before: str, after: str, by: Literal["word", "character"] = "word") ->
             f"texts of {len(left)} and {len(right)} tokens are too long to be aligned by {by}; "
             "compare parts of them" + (', or by="word"' if by == "character" else "")
         )
-    found = []
+    found: list[Edit] = []
+    gone: list[str] = []
+    new: list[str] = []
     for code in Indel.opcodes(left, right):
-        if code.tag == "equal":
-            found.append(Edit("kept", "".join(left[code.src_start : code.src_end])))
-        elif code.tag == "delete":
-            found.append(Edit("removed", "".join(left[code.src_start : code.src_end])))
-        else:
-            found.append(Edit("added", "".join(right[code.dest_start : code.dest_end])))
-    return found
+        if code.tag != "equal":  # a replacement comes as any mixture of both
+            gone += left[code.src_start : code.src_end]
+            new += right[code.dest_start : code.dest_end]
+            continue
+        found += _replaced(gone, new)
+        found.append(Edit("kept", "".join(left[code.src_start : code.src_end])))
+        gone, new = [], []
+    return found + _replaced(gone, new)
+
+
+def _replaced(gone: list[str], new: list[str]) -> list[Edit]:
+    """What stood between two kept stretches, then what stands there now."""
+    both = Edit("removed", "".join(gone)), Edit("added", "".join(new))
+    return [edit for edit in both if edit.text]
 
 
 def shown(found: Sequence[Edit], around: int = 40, most: int = 12) -> str:
