@@ -39,14 +39,16 @@ ours.pivot_table("value", ["kind", "title"], "measure", sort=False, observed=Tru
 # ## Who is best at what, and which reference row comes near?
 
 # %%
-best = []
+leaders = []
 for task, title in {**TASKS, "overall": "Overall"}.items():
     scores = ours[ours.measure == task].set_index("title")
     top = scores[scores.kind != "reference"].value.idxmax()
     row = scores[scores.kind == "reference"].value.idxmax()
     found = scores.loc[top]
-    best.append([title, top, found.value, found.low, found.high, row, scores.value[row]])
-pd.DataFrame(best, columns=["task", "best", "value", "low", "high", "reference row", "its value"])
+    leaders.append([title, top, found.value, found.low, found.high, row, scores.value[row]])
+pd.DataFrame(
+    leaders, columns=["task", "best", "value", "low", "high", "reference row", "its value"]
+)
 
 # %% [markdown]
 # ## Which system for which purpose, and how sure is that?

@@ -103,15 +103,15 @@ def test_a_notebook_keeps_no_outputs(script: Path) -> None:
 
 
 def test_results_are_explored(place: Path) -> None:
-    text, (best, drawn) = run(
-        place, "01_explore_results", "[line[:3] for line in best]", "len(figures.FIGURES)"
+    text, (leaders, drawn) = run(
+        place, "01_explore_results", "[line[:3] for line in leaders]", "len(figures.FIGURES)"
     )
-    for title, system, value in best:
+    for title, system, value in leaders:
         measure = next((task for task, name in TASKS.items() if name == title), "overall")
         found = rows("summary", corpus="all corpora", measure=measure)
         scores = {row["title"]: float(row["value"]) for row in found if row["kind"] != "reference"}
         assert value == scores[system] == max(scores.values())
-    assert [title for title, *_ in best] == [*TASKS.values(), "Overall"]
+    assert [title for title, *_ in leaders] == [*TASKS.values(), "Overall"]
     assert text.count("the committed bytes") == 2 * drawn
 
 
@@ -128,6 +128,7 @@ def test_what_the_scores_hide_is_drawn(place: Path) -> None:
     assert sum(winners.values()) >= sum(name.startswith("overall:") for name in combinations)
 
 
+@pytest.mark.timeout(600)  # every model and metric is loaded
 def test_one_document_is_followed(place: Path) -> None:
     text, (kept, versions, shape, columns) = run(
         place,
