@@ -5,7 +5,7 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sagebench import textdiff
@@ -32,6 +32,7 @@ def longest_common(a: str, b: str) -> int:
     return longest(0, 0)
 
 
+@settings(deadline=None)
 @given(ANY, ANY, st.sampled_from(["word", "character"]))
 def test_edits_lead_from_one_text_to_the_other(before: str, after: str, by: str) -> None:
     found = edits(before, after, by)
@@ -43,6 +44,7 @@ def test_edits_lead_from_one_text_to_the_other(before: str, after: str, by: str)
         assert (one.kind, two.kind) != ("added", "removed")
 
 
+@settings(deadline=None)
 @given(FEW, FEW)
 def test_no_more_characters_are_edited_than_must_be(before: str, after: str) -> None:
     assert len(joined(edits(before, after, "character"), "kept")) == longest_common(before, after)
@@ -56,6 +58,7 @@ def test_words_are_edited_whole() -> None:
     assert edits("", "") == []
 
 
+@settings(deadline=None)
 @given(ANY, ANY)
 def test_what_is_shown_can_be_read_back(before: str, after: str) -> None:
     found = edits(before, after, "character")
