@@ -120,7 +120,7 @@ def test_elapsed_times(text, seconds):
 def test_every_phase_of_the_workflow_is_in_the_split():
     folder = report.__file__ and (run.__file__.rsplit("/", 3)[0] + "/rules")
     rules = set()
-    for name in ("acquire", "perturb", "embed", "similarity", "score", "results"):
+    for name in ("acquire", "perturb", "embed", "similarity", "score", "results", "report"):
         with open(f"{folder}/{name}.smk", encoding="utf-8") as stream:
             rules |= set(re.findall(r"logs/(\w+)[/.]", stream.read()))
     known = {rule for phase in run.PHASES.values() for rule in phase}
@@ -175,7 +175,7 @@ def test_the_tasks_run_on_drawn_vectors(tmp_path, job):
         assert found["seconds"] > 0
         assert found["peak_mb"] > 10
     rows = pl.read_parquet(tmp_path / "similarity.parquet")
-    assert rows.height == (n * (n - 1) // 2 if job is memory.clustering else 100 * 19 * 20)
+    assert rows.height == (n * (n - 1) // 2 if job is memory.clustering else 3 * 100 * 19 * 20)
 
 
 def test_the_store_is_filled_and_asked(tmp_path):

@@ -17,6 +17,7 @@ OUTPUTS = {
     "figures": "every figure, as SVG and PNG",
     "corpora": "the data card: what was read, dropped and repaired",
     "metrics": "the headline numbers, for `dvc metrics`",
+    "report": "one page with all of it, each number with its trace",
 }
 _TYPES = {
     ".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json",

@@ -11,12 +11,12 @@ from sagebench.errors import BenchError
 
 # Rules (their first word) by phase, in the order in which data walks through.
 PHASES = {
-    "fetch": ("fetch", "corpus"),
+    "fetch": ("fetch", "snapshot", "corpus"),
     "perturb": ("sample", "perturb"),
     "embed": ("embed",),
     "similarity": ("similarity",),
     "score": ("score",),
-    "report": ("table", "figure", "data", "card", "metrics"),
+    "report": ("table", "figure", "data", "card", "metrics", "report"),
 }
 _SHARE = 0.10
 
