@@ -221,7 +221,13 @@ def test_without_snakemakes_folder_nothing_changes(base):
     assert NOTHING in copy.snakemake("-n")
     copy.change({"bootstrap": {"resamples": 120}})
     planned = copy.planned()
-    assert {job.split(" ")[0] for job in planned} == {"score", "table", "figure", "metrics", "report"}
+    assert {job.split(" ")[0] for job in planned} == {
+        "score",
+        "table",
+        "figure",
+        "metrics",
+        "report",
+    }
     assert sum(job.startswith("score") for job in planned) == 8
 
 
