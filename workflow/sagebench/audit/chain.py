@@ -130,7 +130,7 @@ def _parents(history: History, inputs: Iterable[str], system: str) -> list[Step]
     for job in jobs:
         kept = [path for path in job.inputs if _matters(job, path, system)]
         parents = _parents(history, kept, system)
-        steps.append(Step(job, files[job.command], parents, len(job.inputs) - len(kept)))
+        steps.append(Step(job, sorted(files[job.command]), parents, len(job.inputs) - len(kept)))
     return steps
 
 
