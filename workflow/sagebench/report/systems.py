@@ -123,4 +123,5 @@ def _facts(plan: Plan, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _shown(options: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from ((key, str(value)) for key, value in options.items() if value not in (None, ""))
+    given = {key: value for key, value in options.items() if value not in (None, "")}
+    yield from ((key, str(given[key])) for key in sorted(given))
