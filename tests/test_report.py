@@ -121,6 +121,7 @@ def _forms(row: dict[str, str]) -> set[str]:
             {f"{float(row[end]) + nudge:.3f}" for nudge in (-5e-7, 5e-7)} for end in ("low", "high")
         )
         found |= {f"{form} [{low}, {high}]" for form in found for low in lows for high in highs}
+        found.add(f"{value:.0f} [{float(row['low']):.0f}\u2013{float(row['high']):.0f}]")
     if row["n"]:
         of = f"({round(value * int(row['n'])):,} of {int(row['n']):,})"
         found.add(f"{share_text(value)} {of}")
