@@ -20,6 +20,7 @@ _COPIED = (
     "Makefile",
     "params.yaml",
     "requirements.lock",
+    "requirements-bench.lock",
     "dvc.yaml",
     "config",
     "profiles",
