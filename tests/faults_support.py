@@ -46,7 +46,8 @@ def kill_one(project: Repository, dice: random.Random, *command: str, **extra: s
     """Run a command; after a random while send a random signal to one random process of it.
 
     The others are left to themselves, as after a real accident. Returns what was done, or
-    "finished" if the command ended before.
+    "finished" if the command ended before, or "refused" if it ended with an error: an orphan of an
+    earlier accident may still be at work.
     """
     process = subprocess.Popen(
         command, cwd=project.folder, env=project.environment(**extra), start_new_session=True,
@@ -55,7 +56,7 @@ def kill_one(project: Repository, dice: random.Random, *command: str, **extra: s
     time.sleep(dice.uniform(0.2, 7))
     number = dice.choice([signal.SIGKILL, signal.SIGTERM])
     if process.poll() is not None:
-        return "finished"
+        return "refused" if process.returncode else "finished"
     try:
         family = [psutil.Process(process.pid)]
         family += family[0].children(recursive=True)
@@ -66,6 +67,17 @@ def kill_one(project: Repository, dice: random.Random, *command: str, **extra: s
         return kill_one(project, dice, *command, **extra)
     process.wait(SECONDS)
     return f"{number.name} {name}"
+
+
+def settle(project: Repository) -> None:
+    """Wait until no orphan works in the project any more."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        places = [process.info["cwd"] for process in psutil.process_iter(["cwd"])]
+        if str(project.folder) not in places:
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"somebody still works in {project.folder}")
 
 
 def damage(path: Path, way: str, dice: random.Random) -> None:
