@@ -86,6 +86,7 @@ def test_snakemake_in_a_pulled_clone_does_what_the_change_asks_and_no_more(base,
     assert "Running stage" not in clone.run("dvc", "repro")
 
 
+@pytest.mark.slow
 def test_dvc_in_a_pulled_clone_does_what_the_change_asks_and_no_more(base, other):
     clone = base.pulled("dvc")
     clone.change(CHANGE)
