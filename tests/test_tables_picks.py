@@ -19,6 +19,7 @@ from sagebench.tables import picks
 from sagebench.tables.context import Context
 from sagebench.tables.estimate import Estimate
 from sagebench.tables.picks import CLEAN, NEEDS, NOISY
+from sagebench.tasks.ideal import CEILING
 
 ROOT = Path(__file__).resolve().parents[1]
 OVERLAY = {
@@ -53,7 +54,7 @@ def values(data: Path, params: Params, measure: str) -> dict[str, list[list[floa
     """System -> per corpus of retrieval [point, draw 0, draw 1, …] of a measure."""
     found: dict[str, list[list[float]]] = {}
     for corpus in params.tasks.retrieval.corpora:
-        hit = pl.col("measure") == measure
+        hit = (pl.col("measure") == measure) & (pl.col("system") != CEILING)
         drawn = draws_of(data, "retrieval", corpus).filter(hit).sort("draw")
         for row in cells_of(data, "retrieval", corpus).filter(hit).iter_rows(named=True):
             own = drawn.filter(pl.col("system") == row["system"])["value"]

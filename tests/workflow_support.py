@@ -58,7 +58,9 @@ class Project:
         """The tests' environment with the copy's code first on the path."""
         workflow = str(self.folder / "workflow")
         path = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
-        return os.environ | {"PYTHONPATH": workflow, "PYTHONUTF8": "1", "PATH": path} | extra
+        # Commands that a test runs in its own process set it, and leave it set.
+        given = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+        return given | {"PYTHONPATH": workflow, "PYTHONUTF8": "1", "PATH": path} | extra
 
     def run(self, *command: str, check: bool = True, **environment: str) -> str:
         """Run a command in the copy; its combined output."""
