@@ -3,10 +3,11 @@
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import huggingface_hub.constants  # noqa: F401 - reads the environment once: now, before any command
 import pytest
 from dvc_support import Repository
 from workflow_support import Project
@@ -41,6 +42,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> _ByBuil
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The groups that build something take longest, so they come first."""
     items.sort(key=lambda item: "/" in _group(item.nodeid.partition("::")[0]))
+
+
+@pytest.fixture(autouse=True)
+def _asked_as_before() -> Iterator[None]:
+    """A command that a test runs in this process forbids to ask the Hub, and leaves it so."""
+    before = os.environ.get("HF_HUB_OFFLINE")
+    yield
+    if before is None:
+        os.environ.pop("HF_HUB_OFFLINE", None)
 
 
 @pytest.fixture(scope="session")
