@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
+from loopback import Silent, address, running
 
 KEY = "sk-canary-4f1d9c0b7a"
 DIM = 8
@@ -70,12 +71,9 @@ class _RefuseError(Exception):
     pass
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Silent):
     server: _Server
     protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args: object) -> None:
-        pass
 
     def do_POST(self) -> None:
         api = self.server.api
@@ -235,14 +233,10 @@ def serve(provider: str = "openai", **settings: Any) -> Iterator[Api]:
     """The server until the block ends. `url` is the base URL that the provider's own would be."""
     server = _Server(("127.0.0.1", 0), _Handler)
     base = {"openai": "/v1", "voyage": "/v1", "gemini": "/v1beta"}.get(provider, "")
-    server.api = Api(f"http://127.0.0.1:{server.server_address[1]}{base}", provider, **settings)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server.api
-    finally:
-        if server.api.gate:
-            server.api.gate.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    server.api = Api(f"{address(server)}{base}", provider, **settings)
+    with running(server):
+        try:
+            yield server.api
+        finally:
+            if server.api.gate:
+                server.api.gate.set()

@@ -4,12 +4,13 @@ import hashlib
 import io
 import json
 import tarfile
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
+
+from loopback import Silent, address, running
 
 from sagebench.corpora.catalogue import Source
 
@@ -78,11 +79,8 @@ class _Server(ThreadingHTTPServer):
     index: Index
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Silent):
     server: _Server
-
-    def log_message(self, *args: object) -> None:
-        pass
 
     def do_GET(self) -> None:
         index = self.server.index
@@ -140,12 +138,6 @@ class _Handler(BaseHTTPRequestHandler):
 def serve() -> Iterator[Index]:
     """An index on 127.0.0.1 until the block ends; then its port refuses connections."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.index = Index(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    server.index = Index(address(server))
+    with running(server):
         yield server.index
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -7,12 +7,13 @@ byte ranges, and the Hub's ways to say no (401 for a repository that is not ther
 
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from urllib.parse import unquote, urlsplit
+
+from loopback import Silent, address, running
 
 LARGE = 1000  # bytes: from here on a file lies in the content store, as with Git LFS
 
@@ -94,12 +95,9 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Silent):
     server: _Server
     protocol_version = "HTTP/1.1"
-
-    def log_message(self, *args: object) -> None:
-        pass
 
     def do_HEAD(self) -> None:
         self._route()
@@ -224,12 +222,6 @@ def _tree_entry(name: str, content: bytes) -> dict[str, object]:
 def serve() -> Iterator[Hub]:
     """A Hub on 127.0.0.1 until the block ends; then its port refuses connections."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.hub = Hub(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    server.hub = Hub(address(server))
+    with running(server):
         yield server.hub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -4,7 +4,6 @@ import errno
 import functools
 import json
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +15,7 @@ import pytest
 from conftest import ROOT
 from fetch_support import Index, sha256, source, wheel
 from hub_server import Hub
+from loopback import address, running
 
 from sagebench.__main__ import main
 from sagebench.corpora import cache, catalogue, connection, fetch, fill, mirror, pip_settings
@@ -79,14 +79,8 @@ def shown(folder: Path) -> Iterator[str]:
 
     handler = functools.partial(Quiet, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(server):
+        yield address(server)
 
 
 def catalogued(monkeypatch: pytest.MonkeyPatch, **sources: object) -> None:

@@ -5,12 +5,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
+from loopback import running
 from workflow_support import Project
 
 from sagebench import provenance
@@ -166,12 +166,8 @@ def hub(folder):
                     for p in folder.rglob("*") if p.is_file()}  # fmt: skip
     server.files |= {"onnx/model.onnx": b"graph", "tf_model.h5": b"other weights"}
     server.requests = []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running(server):
+        yield server
 
 
 def snapshot(hub, out, **spec):

@@ -9,7 +9,7 @@ import time
 import traceback
 from pathlib import Path
 
-from sagebench import commands
+from sagebench import commands, subcommands
 from sagebench.errors import BenchError, limit_of_machine
 
 # One thread per job: Snakemake runs the jobs side by side, and a fixed number of threads keeps
@@ -81,16 +81,8 @@ def _parser(first: list[str]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in wanted:
         module = importlib.import_module(f"sagebench.commands.{name.replace('-', '_')}")
-        summary, _, rest = (module.__doc__ or "").partition("\n")
-        sub = subparsers.add_parser(
-            name,
-            help=summary,
-            description=f"{summary}\n{rest}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        sub = subcommands.add(subparsers, name, module)
         sub.add_argument("--log", type=Path, help="also write messages and tracebacks here")
-        module.configure(sub)
-        sub.set_defaults(run=module.run)
     return parser
 
 

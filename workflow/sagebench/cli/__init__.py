@@ -17,6 +17,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sagebench import subcommands
 from sagebench.errors import BenchError
 
 COMMANDS = ("evaluate", "score", "list", "completion")
@@ -60,15 +61,7 @@ def parser() -> argparse.ArgumentParser:
     subparsers = found.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in COMMANDS:
         module = importlib.import_module(f"sagebench.cli.{name}")
-        summary, _, rest = (module.__doc__ or "").partition("\n")
-        sub = subparsers.add_parser(
-            name,
-            help=summary,
-            description=f"{summary}\n{rest}",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(sub)
-        sub.set_defaults(run=module.run)
+        subcommands.add(subparsers, name, module)
     return found
 
 
