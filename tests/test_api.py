@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from api_support import DIM, KEY, LIMITS, hashed, serve
 
@@ -310,12 +311,12 @@ def test_every_batch_is_kept_although_a_later_one_fails(endpoint):
 def test_queries_are_asked_for_apart_and_only_where_the_model_tells_them_apart(endpoint):
     texts = {"document": ["both", "document"], "query": ["both", "query"]}
     with serve("cohere") as api:
-        table = embed_roles(texts, endpoint(api))
+        table = pl.concat(embed_roles(texts, endpoint(api), rows=2))
     assert sorted(api.asked) == ["both", "both", "document", "query"]
     keys = {text_key("both"), text_key("document"), query_key("both"), query_key("query")}
     assert set(table["text_sha256"]) == keys
     with serve("openai") as api:
-        table = embed_roles(texts, endpoint(api))
+        table = pl.concat(embed_roles(texts, endpoint(api), rows=2))
     assert sorted(api.asked) == ["both", "document", "query"]
     assert set(table["text_sha256"]) == {text_key(t) for t in ("both", "document", "query")}
 

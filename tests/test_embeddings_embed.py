@@ -17,7 +17,7 @@ import pytest
 
 from sagebench import frames
 from sagebench.embeddings.base import Encoder, Reading
-from sagebench.embeddings.embed import embed
+from sagebench.embeddings.embed import embed, embed_roles
 from sagebench.embeddings.keys import text_key
 from sagebench.embeddings.store import Store
 from sagebench.errors import BenchError
@@ -65,6 +65,33 @@ def log(tmp_path):
 
 def computed(log):
     return log.read_text().splitlines()
+
+
+def test_parts_make_the_table_and_one_part_its_file(tmp_path, monkeypatch, log, capsys):
+    monkeypatch.setenv("SAGEBENCH_STORE", str(tmp_path / "store"))
+    texts = [*texts_of(50), "", "one two three four five six", "one two three four five seven"]
+    parts = list(embed_roles({"similarity": texts}, Tiny(log), rows=7))
+    assert [part.height for part in parts] == [7] * 7 + [4]
+    assert len(computed(log)) == 51  # the two that are equal before the cut may lie apart
+    assert "53 distinct texts, 51 distinct visible, 0 already stored, 51" in capsys.readouterr().err
+    (whole,) = embed_roles({"similarity": texts}, Tiny(log))
+    assert whole.equals(pl.concat(parts))
+    assert "51 already stored, 0 computed" in capsys.readouterr().err
+    one, many, plain = (tmp_path / f"{name}.parquet" for name in ("one", "many", "plain"))
+    frames.write_parts([whole], one, frames.EMBEDDINGS)
+    frames.write_parts(parts, many, frames.EMBEDDINGS)
+    frames.write(whole, plain, frames.EMBEDDINGS)
+    assert one.read_bytes() == plain.read_bytes()
+    assert frames.read(many, frames.EMBEDDINGS).equals(whole)
+    assert {path.name for path in tmp_path.iterdir() if path.is_file()} == {
+        "log", "one.parquet", "many.parquet", "plain.parquet",
+    }  # fmt: skip
+
+
+def test_without_texts_the_table_is_empty(tmp_path, monkeypatch, log):
+    monkeypatch.setenv("SAGEBENCH_STORE", str(tmp_path / "store"))
+    (table,) = embed_roles({"similarity": []}, Tiny(log))
+    assert table.height == 0
 
 
 def test_table_has_one_row_per_distinct_text(store, log, capsys):

@@ -72,6 +72,44 @@ def test_batches_and_precision_move_a_vector_little_and_have_their_own_address(f
     assert [len(batch) for batch in batched.batches([plain.read(t) for t in TEXTS * 5])] == [8, 7]
 
 
+def test_batches_of_automatic_size_hold_so_many_tokens_with_padding(folder):
+    model = open_model(folder, batch_size="auto")
+    texts = [f"{i} " + "word " * (7 * i % 300) for i in range(120)]
+    batches = model.batches([model.read(text) for text in texts])
+    lengths = [[min(reading.tokens, 256) for reading in batch] for batch in batches]
+    assert sum(map(len, batches)) == len(texts)
+    flat = [length for batch in lengths for length in batch]
+    assert flat == sorted(flat, reverse=True)
+    assert all(len(batch) * batch[0] <= 4_096 for batch in lengths)
+    one_more = [(len(a) + 1) * a[0] for a in lengths[:-1]]
+    assert min(one_more) > 4_096
+    same = open_model(folder, batch_size="auto").fingerprint
+    assert model.fingerprint == same != open_model(folder, batch_size=8).fingerprint
+
+
+def test_a_batch_that_the_memory_does_not_take_is_halved_and_so_are_later_ones(folder, plain):
+    import torch
+
+    model, room, tried = open_model(folder, batch_size="auto"), 300, []
+    encode = model._model.encode
+
+    def tight(texts, **options):
+        tried.append(len(texts) * max(len(text.split()) + 2 for text in texts))
+        if tried[-1] > room:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return encode(texts, **options)
+
+    model._model.encode = tight
+    texts = [f"{i} " + "word " * (3 * i) for i in range(40)]
+    np.testing.assert_allclose(model.encode(texts), plain.encode(texts), atol=1e-5)
+    refused = [size for size in tried if size > room]
+    assert 1 <= len(refused) <= 4  # each halves what is tried from then on
+    assert tried[: len(refused)] == refused
+    room = 10
+    with pytest.raises(BenchError, match="does not take a text of 42 tokens; set `max_tokens`"):
+        model.encode(["word " * 40])
+
+
 def test_what_this_machine_lacks_is_explained(folder):
     import importlib.util
 

@@ -6,15 +6,22 @@ some three hundred small jobs would pay it.
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
 from sagebench.errors import BenchError
 
 _ROWS = 4_096  # vectors looked at in one piece
+_FORMAT: dict[str, Any] = {
+    "compression": "zstd", "compression_level": 3, "row_group_size": 50_000,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,36 @@ def write(frame: pl.DataFrame, path: Path | str, schema: Schema) -> None:
     the file, no time stamp.
     """
     schema.check(frame, str(path))
-    path = Path(path)
+    with _whole(Path(path)) as temporary:
+        frame.rechunk().write_parquet(temporary, **_FORMAT)
+
+
+def write_parts(parts: Iterable[pl.DataFrame], path: Path | str, schema: Schema) -> None:
+    """`write` for a frame that is too large to be held: its parts, one at least, one by one.
+
+    A single part gives the bytes of `write`. The key is checked within each part only.
+    """
+    coming = iter(parts)
+    first, second = next(coming), next(coming, None)
+    if second is None:
+        write(first, path, schema)
+        return
+    with _whole(Path(path)) as temporary, TemporaryDirectory(dir=temporary.parent) as folder:
+        waiting = []
+        for number, part in enumerate(chain((first, second), coming)):
+            waiting.append(Path(folder) / f"{number}.parquet")
+            schema.check(part, str(path)).write_parquet(waiting[-1], compression="uncompressed")
+        pl.scan_parquet(waiting).sink_parquet(temporary, **_FORMAT)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A name to write under; the file takes `path` if all went well, and goes away if not."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     try:
-        frame.rechunk().write_parquet(
-            temporary, compression="zstd", compression_level=3, row_group_size=50_000
-        )
+        yield Path(temporary)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     finally:

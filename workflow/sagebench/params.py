@@ -139,7 +139,8 @@ class Model(Section):
     file: str | None = None  # the graph to load, such as onnx/model_qint8_avx512.onnx
     dtype: Literal["float32", "float16", "bfloat16"] = "float32"
     device: Literal["auto", "cpu", "cuda", "mps"] = "cpu"  # auto: CUDA, else MPS, else CPU
-    batch_size: Count = 1  # more is faster on a GPU, and moves a vector's last bits
+    # More is faster on a GPU, and moves a vector's last bits; auto: as many as its memory takes.
+    batch_size: Count | Literal["auto"] = 1
     truncate_dim: Count | None = None  # Matryoshka: keep the first dimensions only
     trust_remote_code: bool = False  # run Python code that the model's repository brings
 

@@ -28,4 +28,4 @@ def run(options: argparse.Namespace) -> None:
         bill.check(spec["bill"], spec["budget_usd"], options.data)
     texts = bill.texts(options.data, spec["task"], spec)
     encoder = build(spec["model"], options.data / "raw")
-    frames.write(embed_roles(texts, encoder), options.output, frames.EMBEDDINGS)
+    frames.write_parts(embed_roles(texts, encoder), options.output, frames.EMBEDDINGS)

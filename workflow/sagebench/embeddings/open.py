@@ -5,8 +5,9 @@ A model that needs none of this is loaded by `sentence_transformer`, whose vecto
 
 import copy
 import importlib.util
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,12 @@ from sagebench.registry import register
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+
+# `batch_size: auto`: at most so many texts, and tokens with padding. A CPU gains nothing beyond
+# what its cache takes; a GPU that has no room for so much says so, and gets half.
+_MOST_TEXTS = 1_024
+_BUDGET = {"cpu": 4_096}
+_GPU_BUDGET = 131_072
 
 _LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
 
@@ -43,7 +50,7 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
         file: str | None = None,
         dtype: str = "float32",
         device: str = "cpu",
-        batch_size: int = 1,
+        batch_size: int | Literal["auto"] = 1,
         truncate_dim: int | None = None,
         trust_remote_code: bool = False,
     ) -> None:
@@ -55,8 +62,10 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
         self._device = _device(name, device)
         if self._device == "cpu":
             one_torch_thread()
-        self.name, self._batch = name, batch_size
-        self.shared = batch_size == 1
+        self.name, self.shared = name, batch_size == 1
+        self._most_texts = _MOST_TEXTS if batch_size == "auto" else batch_size
+        budget = _BUDGET.get(self._device, _GPU_BUDGET)
+        self._most_tokens = budget if batch_size == "auto" else sys.maxsize
         how = {"backend": backend, "device": self._device, "trust_remote_code": trust_remote_code}
         self._model = _load(name, place, dtype, file, how)
         own_prompt = self._model.prompts.get(self._model.default_prompt_name or "")
@@ -113,18 +122,53 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
         )
 
     def batches(self, readings: list[Reading]) -> list[list[Reading]]:
-        """Texts of like length together, so that little is padded."""
-        ordered = sorted(readings, key=lambda reading: (reading.tokens, reading.visible))
-        return [ordered[i : i + self._batch] for i in range(0, len(ordered), self._batch)]
+        """Texts of like length together, so that little is padded, the longest first."""
+        ordered = sorted(readings, key=lambda reading: (-self._length(reading), reading.visible))
+        found: list[list[Reading]] = []
+        for reading in ordered:
+            if not found or not self._fits([*found[-1], reading]):
+                found.append([])
+            found[-1].append(reading)
+        return found
+
+    def _length(self, reading: Reading) -> int:
+        return min(reading.tokens, self.max_tokens or reading.tokens)
+
+    def _fits(self, batch: list[Reading]) -> bool:
+        """Whether a batch in order is small enough; one text always is."""
+        padded = len(batch) * self._length(batch[0])
+        return len(batch) == 1 or (
+            len(batch) <= self._most_texts and padded <= self._most_tokens
+        )
 
     def _compute(self, reading: Reading) -> npt.NDArray[Any]:
         return self._compute_batch([reading])[0]
 
     def _compute_batch(self, batch: list[Reading]) -> list[npt.NDArray[Any]]:
+        """Half a batch at a time where the device's memory does not take it, then and from then on.
+
+        BenchError if it does not take a single text.
+        """
+        import torch
+
+        if self._fits(batch):
+            try:
+                return self._forward(batch)
+            except torch.OutOfMemoryError as error:
+                if len(batch) == 1:
+                    raise BenchError(
+                        f"model {self.name!r}: the memory of {self._device} does not take a text "
+                        f"of {self._length(batch[0])} tokens; set `max_tokens` or a smaller `dtype`"
+                    ) from error
+            self._most_tokens = len(batch) * self._length(batch[0]) // 2
+        middle = (len(batch) + 1) // 2
+        return [*self._compute_batch(batch[:middle]), *self._compute_batch(batch[middle:])]
+
+    def _forward(self, batch: list[Reading]) -> list[npt.NDArray[Any]]:
         found = self._model.encode(
             [reading.text for reading in batch],
             prompt=self._prompt,
-            batch_size=self._batch,
+            batch_size=len(batch),
             show_progress_bar=False,
         )
         # Shorter ones are brought to length 1 again by `unit`.
