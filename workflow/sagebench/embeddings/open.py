@@ -74,6 +74,8 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
         self._prompt = ""
         self.max_tokens = self._limit(max_tokens)
         self._width = truncate_dim
+        plain = self._device == "cpu" and backend == "torch"
+        kernel = self._exchange_layers() if plain else backend
         full = len(self._encode("a"))
         if truncate_dim is not None and truncate_dim > full:
             raise BenchError(f"model {name!r}: truncate_dim {truncate_dim} exceeds its {full}")
@@ -85,7 +87,7 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
             _LIBRARIES,
             names=[p.relative_to(place).as_posix() for p in files],
             max_tokens=self.max_tokens, runs_on=backend, file=file, dtype=dtype,
-            device=self._device, batch_size=batch_size, truncate_dim=truncate_dim,
+            device=self._device, batch_size=batch_size, truncate_dim=truncate_dim, kernel=kernel,
         )  # fmt: skip
         self._take("similarity")
 

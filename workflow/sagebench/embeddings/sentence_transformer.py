@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sagebench.embeddings import onednn
 from sagebench.embeddings.base import Encoder, Reading, fingerprint, source_file
 from sagebench.embeddings.threads import one_torch_thread
 from sagebench.errors import BenchError
@@ -44,6 +45,7 @@ class SentenceTransformerEncoder(Encoder):
         own_prompt = self._model.prompts.get(self._model.default_prompt_name or "")
         self._prompt = prompt or own_prompt or None
         self.max_tokens = self._limit(max_tokens)
+        self._kernel = self._exchange_layers()
         self.dim = len(self._encode("a"))
         files = sorted(p for p in place.rglob("*") if p.is_file() and not p.name.startswith("."))
         self.fingerprint = fingerprint(
@@ -53,7 +55,12 @@ class SentenceTransformerEncoder(Encoder):
             names=[p.relative_to(place).as_posix() for p in files],
             max_tokens=self.max_tokens,
             prompt=self._prompt,
+            kernel=self._kernel,
         )
+
+    def _exchange_layers(self) -> str:
+        """The library that multiplies for the model, from now on."""
+        return "oneDNN" if onednn.use(self._model, lambda: self._encode("a")) else "torch"
 
     def _limit(self, wanted: int | None) -> int | None:
         """Tokens that the model reads, after setting it to `wanted` if that is given."""

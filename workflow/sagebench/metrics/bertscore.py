@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from sagebench.embeddings import onednn
 from sagebench.errors import BenchError
 from sagebench.metrics.base import Floats, Metric, Texts
 from sagebench.options import ParameterSet
@@ -125,6 +126,8 @@ class BertScore(Metric):
 
         model = AutoModel.from_pretrained(str(self._folder), local_files_only=True).eval()
         model.encoder.layer = model.encoder.layer[: self.parameters.num_layers]
+        ids = self._tokenizer(["a"], return_tensors="pt")
+        onednn.use(model, lambda: model(**ids).last_hidden_state.detach().numpy())
         return model
 
 
