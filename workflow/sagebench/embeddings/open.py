@@ -139,9 +139,7 @@ class OpenEncoder(BatchEncoder, SentenceTransformerEncoder):
     def _fits(self, batch: list[Reading]) -> bool:
         """Whether a batch in order is small enough; one text always is."""
         padded = len(batch) * self._length(batch[0])
-        return len(batch) == 1 or (
-            len(batch) <= self._most_texts and padded <= self._most_tokens
-        )
+        return len(batch) == 1 or (len(batch) <= self._most_texts and padded <= self._most_tokens)
 
     def _compute(self, reading: Reading) -> npt.NDArray[Any]:
         return self._compute_batch([reading])[0]
