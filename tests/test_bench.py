@@ -6,7 +6,6 @@ import re
 
 import polars as pl
 import pytest
-
 from workflow_support import ROOT
 
 from sagebench import registry
