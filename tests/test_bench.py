@@ -6,10 +6,22 @@ import re
 
 import polars as pl
 import pytest
+from workflow_support import ROOT
 
 from sagebench import registry
 from sagebench.__main__ import main
-from sagebench.bench import kernels, measure, memory, plot, report, run, sections, stores, texts
+from sagebench.bench import (
+    kernels,
+    measure,
+    memory,
+    plot,
+    report,
+    run,
+    sections,
+    stages,
+    stores,
+    texts,
+)
 from sagebench.bench.measure import Row, Section, Target
 from sagebench.errors import BenchError
 
@@ -142,7 +154,10 @@ def data(tmp_path, raw):
     folder.mkdir(parents=True)
     words = [" ".join(f"w{i * j % 97}" for i in range(400)) for j in range(1, 9)]
     pl.DataFrame({"text": words}).write_parquet(folder / "a.parquet")
-    (tmp_path / "raw").symlink_to(raw("cl100k"))
+    needed = {
+        source for entry in registry.entries("perturbation").values() for source in entry.needs
+    }
+    (tmp_path / "raw").symlink_to(raw("cl100k", "minilm", *needed))
     return tmp_path
 
 
@@ -163,7 +178,7 @@ def test_kernels_equal_their_references(data, monkeypatch, what):
     assert [size for size, _ in found["curve"]] == [4, 8, 16, 24]
     other = kernels.reference(what, str(data))
     assert other["seconds"] > 0
-    assert other["difference"] <= 1e-9
+    assert other["difference"] <= (1e-5 if metric == "bertscore" else 1e-9)
 
 
 @pytest.mark.parametrize("job", [memory.clustering, memory.retrieval])
@@ -176,6 +191,18 @@ def test_the_tasks_run_on_drawn_vectors(tmp_path, job):
         assert found["peak_mb"] > 10
     rows = pl.read_parquet(tmp_path / "similarity.parquet")
     assert rows.height == (n * (n - 1) // 2 if job is memory.clustering else 3 * 100 * 19 * 20)
+
+
+@pytest.mark.parametrize("task", ["human_preference", "robustness", "sensitivity"])
+def test_the_other_stages_run_on_pieces(data, monkeypatch, task):
+    monkeypatch.setattr(stages, "WORDS", 40)
+    monkeypatch.chdir(ROOT)
+    for step in ("perturb", "similarity", "score"):
+        found = stages.stage(task, step, str(data), [3, 6])
+        if task == "human_preference" and step == "perturb":
+            assert found == {}
+        else:
+            assert [size for size, _ in found["curve"]] == [3, 6]
 
 
 def test_the_store_is_filled_and_asked(tmp_path):

@@ -13,8 +13,8 @@ from sagebench.corpora.catalogue import RECORD, Catalogue, File, Hub, Own, Pick
 from sagebench.provenance import file_sha256
 
 _ROOTS = ("data", "results")
-# The records, the audit itself, what a test of the report saw.
-_BESIDE = ("data/provenance/", "results/audit/", "results/screenshots/")
+# The records, the audit itself, what a test of the report saw, what `make bench` measured.
+_BESIDE = ("data/provenance/", "results/audit/", "results/screenshots/", "results/bench/")
 _SHORT = 16  # digits of a digest in a message
 _NOTES = {".gitkeep", ".gitignore", "README.md"}
 

@@ -1,6 +1,5 @@
 """The cost of vectors: what the store saves, what arithmetic allows, what options cost."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,20 @@ from sagebench.bench.measure import Place, Row, Section, Target, child, curve, m
 from sagebench.bench.scifact import MODEL, sts
 from sagebench.bench.texts import pieces
 
-_SAMPLE = 40  # texts drawn from each list that is too long to encode as a whole
+_SAMPLE = 150  # texts drawn from each list that is too long to encode as a whole
 _SIZES = [4, 8, 16, 32]
 _FULL = 300  # words that surely fill the 256 tokens that MiniLM reads
 _RUNS = 5
+PLAIN, DEFAULT = "sentence-transformers, batches of 32", "default: one text at a time"
+# What can be asked for, and how an entry of `models:` asks for it.
+OPTIONS: dict[str, dict[str, Any]] = {
+    PLAIN: {},
+    DEFAULT: {},
+    "batch_size: auto": {"batch_size": "auto"},
+    "dtype: bfloat16": {"dtype": "bfloat16"},
+    "dtype: bfloat16, batch_size: auto": {"dtype": "bfloat16", "batch_size": "auto"},
+    "minilm_int8 (ONNX)": {},
+}
 
 
 def measure(place: Place) -> Section:
@@ -47,10 +56,7 @@ def measure(place: Place) -> Section:
     )
     target = Target(f"{what}, vs plain encode per task", "times", rows[0].ratio or 0, at_least=2)
     target = Target(target.what, target.unit, target.measured, target.at_least, None, cause)
-    options = [
-        child(option, name=name, data=place.data, shared=place.shared)
-        for name in ("one text at a time", "batches by length", "bfloat16", "int8 (ONNX)")
-    ]
+    options = [child(option, name=name, data=place.data, shared=place.shared) for name in OPTIONS]
     notes = [
         f"GEMM rate {speed['gflops']:.1f} GFLOP/s in float32 on one thread, "
         f"{speed['flops_a_text'] / 1e9:.2f} GFLOP a text of 256 tokens; the model's layers reach "
@@ -119,8 +125,6 @@ def _lists(plan: Any, data: Path) -> tuple[list[list[str]], int]:
 
 def limit(data: str) -> dict[str, Any]:
     """Seconds of full-length texts, and of nothing but their multiplications."""
-    import torch
-
     from sagebench.embeddings.base import build
 
     model = build(MODEL, Path(data) / "raw")
@@ -132,14 +136,26 @@ def limit(data: str) -> dict[str, Any]:
     # Two operations a multiplication: four projections, two layers of the network, attention.
     a_token = 2 * (4 * width * width + 2 * width * inner) + 4 * tokens * width
     flops = config.num_hidden_layers * tokens * a_token
-    left, right = torch.randn(tokens, width), torch.randn(width, inner)
-    many = 200
-    seconds = median(lambda: [left @ right for _ in range(many)]) / many
-    rate = 2 * tokens * width * inner / seconds
+    rate = _rate(tokens, width, inner)
     return {
         **found, "gflops": rate / 1e9, "flops_a_text": flops,
         "limit": [(n, n * flops / rate) for n in _SIZES],
     }  # fmt: skip
+
+
+def _rate(tokens: int, width: int, inner: int) -> float:
+    """FLOPs a second of a matrix product, by the faster of torch's two libraries."""
+    import torch
+
+    from sagebench.embeddings import onednn
+
+    layer, left, many = torch.nn.Linear(width, inner), torch.randn(tokens, width), 200
+    holder = torch.nn.Sequential(layer)
+    with torch.inference_mode():
+        seconds = [median(lambda: [layer(left) for _ in range(many)])]
+        if onednn.use(holder, lambda: holder(left).numpy()):
+            seconds.append(median(lambda: [holder(left) for _ in range(many)]))
+    return 2 * tokens * width * inner * many / min(seconds)
 
 
 def option(name: str, data: str, shared: str) -> dict[str, Any]:
@@ -166,22 +182,16 @@ def option(name: str, data: str, shared: str) -> dict[str, Any]:
 def _encoder(name: str, data: str) -> Any:
     """texts -> (n, dim) vectors."""
     from sagebench.embeddings.base import build
+    from sagebench.params import Model
 
-    if name in ("one text at a time", "int8 (ONNX)"):
-        model = build(MODEL if "one" in name else "minilm_int8", Path(data) / "raw")
-        return lambda texts: model.encode(list(texts))
-    transformer = _transformer(data)
-    if name == "bfloat16":
-        transformer = transformer.bfloat16()
-        return lambda texts: _floats(transformer, texts, 1)
-    return lambda texts: _floats(transformer, texts, 32)
-
-
-def _floats(transformer: Any, texts: Sequence[str], batch: int) -> Any:
-    found = transformer.encode(
-        list(texts), batch_size=batch, convert_to_tensor=True, show_progress_bar=False
-    )
-    return found.float().numpy()
+    raw = Path(data) / "raw"
+    if name == PLAIN:
+        transformer = _transformer(data)
+        return lambda texts: transformer.encode(list(texts), show_progress_bar=False)
+    if options := OPTIONS[name]:
+        own = Model(name="own", path=str(raw / MODEL / "model"), **options)
+        return build(own, raw).encode
+    return build(MODEL if name == DEFAULT else "minilm_int8", raw).encode
 
 
 def _transformer(data: str) -> Any:

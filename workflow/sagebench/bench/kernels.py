@@ -19,7 +19,9 @@ KERNELS: dict[str, tuple[str, dict[str, Any], int, list[int]]] = {
     "BM25, all pairs": ("bm25", {"normalise": "self"}, 100, [250, 500, 1000, 2000]),
     "Jaccard, all pairs": ("jaccard", {}, 100, [625, 1250, 2500, 5000]),
     "Levenshtein, all pairs": ("levenshtein", {}, 100, [50, 100, 200, 400]),
+    "BERTScore, pairs": ("bertscore", {}, 100, [20, 40, 80, 160]),
 }
+_VARIANTS = 10  # texts that BERTScore compares with the same one
 TARGETS = {
     "ROUGE-1+2, all pairs": 200.0,
     "ROUGE-L, pairs": 500.0,
@@ -36,7 +38,7 @@ def measure(place: Place) -> Section:
         ours = child(kernel, what=what, data=place.data)
         other = child(reference, what=what, data=place.data)
         n = sizes[-1]
-        unit = "pairs" if what.endswith("pairs") and "all" not in what else "texts"
+        unit = "texts" if "all" in what else "pairs"
         row = Row(
             what,
             f"{n:,} {unit} of {words:,} words",
@@ -66,19 +68,32 @@ def kernel(what: str, data: str) -> dict[str, Any]:
     raw, tokens = Path(data) / "raw", TokenIds(Path(data) / "raw")
     for text in texts:
         tokens(text)
+    first: Any = registry.load("metric", metric)(raw, **params)
+    loaded = {name: getattr(first, name) for name in ("_tokenizer", "_model") if _has(first, name)}
 
     def fresh() -> Metric:
         made: Metric = registry.load("metric", metric)(raw, **params)
         if hasattr(made, "_ids"):
             made._ids = tokens
+        vars(made).update(loaded)
         return made
 
     def prepare(n: int) -> Callable[[], object]:
         if "all" in what:
             return lambda: fresh().condensed(texts[:n])
-        return lambda: fresh().pairs(texts[:n], texts[n : 2 * n])
+        return lambda: fresh().pairs(*_sides(metric, texts, n))
 
     return curve(prepare, sizes)
+
+
+def _has(system: Any, name: str) -> bool:
+    return hasattr(type(system), name)
+
+
+def _sides(metric: str, texts: list[str], n: int) -> tuple[list[str], list[str]]:
+    """n pairs; BERTScore compares each text with a few, as the tasks do."""
+    each = _VARIANTS if metric == "bertscore" else 1
+    return [texts[i // each] for i in range(n)], texts[n : 2 * n]
 
 
 def reference(what: str, data: str) -> dict[str, Any]:
@@ -90,6 +105,8 @@ def reference(what: str, data: str) -> dict[str, Any]:
     pairs = n * (n - 1) // 2 if "all" in what else n
     if metric == "bm25":
         return _rank_bm25(system, texts[:n])
+    if metric == "bertscore":
+        return _bert_score(system, *_sides(metric, texts, n))
     sample, name, score = {
         "rouge": (200, "rouge-score", _rouge_score(system, ["rouge1", "rouge2"])),
         "rouge_l": (6, "rouge-score", _rouge_score(system, ["rougeL"])),
@@ -159,6 +176,23 @@ def _rank_bm25(system: Any, texts: list[str]) -> dict[str, Any]:
     return {
         "name": "rank_bm25", "seconds": seconds, "difference": difference,
         "sample": f"{sample} of {len(texts):,} queries",
+    }  # fmt: skip
+
+
+def _bert_score(system: Any, a: list[str], b: list[str]) -> dict[str, Any]:
+    from bert_score import BERTScorer
+
+    sample, layers = 40, system.parameters.num_layers
+    scorer = BERTScorer(
+        model_type=str(system._folder), num_layers=layers, batch_size=1, device="cpu", nthreads=1
+    )
+    a, b, pairs = a[:sample], b[:sample], len(a)
+    found: list[Any] = []
+    seconds = median(lambda: found.append(scorer.score(a, b, batch_size=1)[2].numpy()))
+    return {
+        "name": "bert-score", "seconds": seconds / len(a) * pairs,
+        "sample": f"{len(a)} of {pairs} pairs",
+        "difference": float(np.abs(system.pairs(a, b) - found[-1]).max()),
     }  # fmt: skip
 
 

@@ -152,17 +152,35 @@ def mtebs(shared: str, data: str, scratch: str) -> dict[str, Any]:
     import warnings
 
     import mteb
-    import pyarrow
     import torch
-    from datasets import Dataset, DatasetDict, disable_progress_bars
+    from datasets import disable_progress_bars
 
     torch.set_num_threads(1)
     disable_progress_bars()
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    documents, queries, judged = scifact(Path(shared))
-    left, right, ratings = sts(Path(shared))
-    vectors = _by_text(Path(scratch), {
+    model = _mteb_model(Path(shared), Path(scratch))
+    found: dict[str, Any] = {}
+    for name, task in _mteb_tasks(Path(shared)).items():
+        task.unload_data = lambda: None  # mteb would fetch it again for the next run
+        task.data_loaded = True
+        scores: list[float] = []
+
+        def run(task: Any = task, scores: list[float] = scores) -> None:
+            done = mteb.evaluate(model, task, cache=None, show_progress_bar=False)
+            scores.append(done.task_results[0].get_score())
+
+        found[name] = {"seconds": median(run), "score": scores[-1]}
+    return found
+
+
+def _mteb_model(shared: Path, scratch: Path) -> Any:
+    import mteb
+    import torch
+
+    documents, queries, _ = scifact(shared)
+    left, right, _ = sts(shared)
+    vectors = _by_text(scratch, {
         "SciFact": [*documents.values(), *queries.values()], "STSBenchmark": left + right,
     })  # fmt: skip
 
@@ -178,37 +196,35 @@ def mtebs(shared: str, data: str, scratch: str) -> dict[str, Any]:
         def similarity_pairwise(self, a: Any, b: Any) -> Any:
             return (torch.as_tensor(a) * torch.as_tensor(b)).sum(dim=1)
 
-    retrieval, rating = mteb.get_task("SciFact"), mteb.get_task("STSBenchmark")
+    return Known()
+
+
+def _mteb_tasks(shared: Path) -> dict[str, Any]:
+    """mteb's two tasks with the data of this machine."""
+    import mteb
+    import pyarrow
+    from datasets import Dataset, DatasetDict
 
     def dataset(name: str, **columns: Any) -> Any:
         # With a name of its own: datasets would pickle the table to find one.
         return Dataset(pyarrow.table(columns), fingerprint=name)
 
+    documents, queries, judged = scifact(shared)
     keys, texts = list(documents), list(documents.values())
-    corpus = dataset("corpus", id=keys, title=[""] * len(keys), text=texts)
-    asked = dataset("queries", id=list(queries), text=list(queries.values()))
+    retrieval, rating = mteb.get_task("SciFact"), mteb.get_task("STSBenchmark")
     retrieval.dataset = {
         "default": {
             "test": {
-                "corpus": corpus, "queries": asked,
+                "corpus": dataset("corpus", id=keys, title=[""] * len(keys), text=texts),
+                "queries": dataset("queries", id=list(queries), text=list(queries.values())),
                 "relevant_docs": judged, "top_ranked": None,
             }
         }
     }  # fmt: skip
+    left, right, ratings = sts(shared)
     pairs = dataset("pairs", sentence1=left, sentence2=right, score=ratings)
     rating.dataset = DatasetDict({"test": pairs})
-    found: dict[str, Any] = {}
-    for name, task in {"SciFact": retrieval, "STSBenchmark": rating}.items():
-        task.unload_data = lambda: None  # mteb would fetch it again for the next run
-        task.data_loaded = True
-        scores: list[float] = []
-
-        def run(task: Any = task, scores: list[float] = scores) -> None:
-            done = mteb.evaluate(Known(), task, cache=None, show_progress_bar=False)
-            scores.append(done.task_results[0].get_score())
-
-        found[name] = {"seconds": median(run), "score": scores[-1]}
-    return found
+    return {"SciFact": retrieval, "STSBenchmark": rating}
 
 
 def _by_text(scratch: Path, texts: dict[str, list[str]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ SECTIONS = {
     "scifact": "scifact:measure",
     "clustering": "memory:measure_clustering",
     "retrieval": "memory:measure_retrieval",
+    "stages": "stages:measure",
     "store": "stores:measure",
     "perturbations": "perturbations:measure",
 }
