@@ -1,11 +1,14 @@
 """All-pairs results built from blocks of rows, so that peak memory is bounded."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from sagebench.metrics.base import Floats
+
+T = TypeVar("T")
 
 # Similarities held at once besides the result. A kernel keeps a few arrays of that many
 # float64 values: about 32 MB each.
@@ -36,6 +39,17 @@ def condensed(
             result[filled : filled + width] = values[row, row + 1 :]
             filled += width
     return result
+
+
+def onward(
+    items: Sequence[T], start: int, stop: int, compare: Callable[[Sequence[T], Sequence[T]], Floats]
+) -> Floats:
+    """A block of `condensed` by a symmetric `compare` that halves its work on the same list twice.
+
+    So does rapidfuzz's cdist: no pair is computed twice, however few rows there are.
+    """
+    own = items[start:stop]
+    return np.hstack([compare(own, own), compare(own, items[stop:])])
 
 
 def matrix(

@@ -41,7 +41,7 @@ class Levenshtein(Metric):
     def condensed(self, texts: Texts) -> Floats:
         """(n(n-1)/2,) float32 in [0, 1]; holds one block of rows besides the result."""
         return allpairs.condensed(
-            len(texts), lambda start, stop: self._ratios(texts[start:stop], texts[start:])
+            len(texts), lambda start, stop: allpairs.onward(texts, start, stop, self._ratios)
         )
 
     def _ratios(self, rows: Texts, columns: Texts) -> Floats:

@@ -1,5 +1,6 @@
 """ROUGE-L over cl100k tokens (Lin 2004, section 3): not in the paper, an option."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class RougeL(Metric):
         """(n(n-1)/2,) float32 in [0, 1]."""
         coded = self._coded(texts)
         return allpairs.condensed(
-            len(coded), lambda start, stop: _scores(coded[start:stop], coded[start:])
+            len(coded), lambda start, stop: allpairs.onward(coded, start, stop, _scores)
         )
 
     def _coded(self, texts: Texts) -> list[str]:
@@ -55,10 +56,10 @@ class RougeL(Metric):
         return [each.decode("utf-32-le", "surrogatepass") for each in tokens]
 
 
-def _scores(rows: list[str], columns: list[str]) -> Floats:
+def _scores(rows: Sequence[str], columns: Sequence[str]) -> Floats:
     common = process.cdist(rows, columns, scorer=LCSseq.similarity, dtype=np.int32)
     return f_measure(common.astype(np.float64), _lengths(rows)[:, None], _lengths(columns))
 
 
-def _lengths(coded: list[str]) -> Floats:
+def _lengths(coded: Sequence[str]) -> Floats:
     return np.array([len(each) for each in coded], dtype=np.float64)
