@@ -41,7 +41,7 @@ def agglomerative(similarity: np.ndarray, k: int) -> np.ndarray:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_clusters_are_scikit_learns(k, seed):
     similarity = np.random.default_rng(seed).random(40 * 39 // 2).astype(np.float32)
-    clusters, heights = complete_linkage(similarity, k)
+    clusters, heights = complete_linkage(1 - similarity.astype(float), k)
     assert len(set(clusters)) == k
     assert heights.shape == (39,)
     assert sk.adjusted_rand_score(agglomerative(similarity, k), clusters) == 1
@@ -62,9 +62,16 @@ def brute_complete_linkage(distance: np.ndarray, k: int) -> set[frozenset]:
 
 def test_clusters_are_those_of_the_plain_algorithm():
     similarity = np.random.default_rng(5).random(15 * 14 // 2).astype(np.float32)
-    clusters, _ = complete_linkage(similarity, 4)
+    clusters, _ = complete_linkage(1 - similarity.astype(float), 4)
     groups = {frozenset(np.flatnonzero(clusters == code).tolist()) for code in range(4)}
     assert groups == brute_complete_linkage(squareform(1 - similarity.astype(float)), 4)
+
+
+def test_linkage_works_in_its_input_and_takes_no_copy():
+    distance = np.random.default_rng(0).random(30 * 29 // 2)
+    before = distance.copy()
+    complete_linkage(distance, 3)
+    assert not np.array_equal(distance, before)
 
 
 def test_scores_are_the_v_measure_of_those_clusters():

@@ -79,9 +79,9 @@ def clustering(step: str, n: int, folder: str) -> dict[str, Any]:
     data, task = Path(folder), registry.load("task", "clustering")()
     spec = {"task": {}, "corpus": "drawn", "seed": 0, "bootstrap": {"resamples": 100, "level": 0.9}}
     vectors = data / "embeddings.parquet"
-    similar = layout.OnDemand(
-        {"drawn": data / "similarity.parquet"}, frames.SIMILARITY["clustering"]
-    )
+    # Two systems, for what one leaves behind must not weigh on the next.
+    paths = dict.fromkeys(("drawn", "drawn_again"), data / "similarity.parquet")
+    similar = layout.OnDemand(paths, frames.SIMILARITY["clustering"])
     if step == "prepare":
         texts, made = embeddings(n, _DIM)
         ids = [f"{number:06d}" for number in range(n)]

@@ -9,6 +9,7 @@ clusters. `ties` counts the merges at a height that another merge shares.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,14 +54,8 @@ class Clustering(Task):
         book = Scorebook("clustering", sample["doc_id"].to_list(), "texts", spec)
         # An ideal system (`ideal`) finds the classes: no need of its similarities.
         _add_clusters(book, ideal.CEILING, classes, classes)
-        for system in sorted(similarities):  # one at a time: 800 MB for 20,000 texts
-            similarity = similarities[system]["similarity"].to_numpy()
-            if len(similarity) != (pairs := len(classes) * (len(classes) - 1) // 2):
-                raise BenchError(
-                    f"system {system!r} has {len(similarity)} similarities of text pairs, not "
-                    f"{pairs}: they belong to another sample; delete its file and run again"
-                )
-            _score_system(book, system, similarity, classes)
+        for system in sorted(similarities):  # one at a time, and no name keeps its distances
+            _score_system(book, system, _distances(similarities, system, len(classes)), classes)
         return book.result()
 
 
@@ -70,22 +65,48 @@ def hash_ordered(sample: pl.DataFrame, seed: int) -> pl.DataFrame:
     return sample[rng.hash_order(sample["doc_id"].to_list(), seed, "clustering order")]
 
 
+def _distances(
+    similarities: Mapping[str, pl.DataFrame], system: str, n: int
+) -> npt.NDArray[np.float64]:
+    """(n(n-1)/2,) 1 - similarity; BenchError if the similarities are not those of n texts."""
+    similarity = similarities[system]["similarity"]
+    if len(similarity) != (pairs := n * (n - 1) // 2):
+        raise BenchError(
+            f"system {system!r} has {len(similarity)} similarities of text pairs, not "
+            f"{pairs}: they belong to another sample; delete its file and run again"
+        )
+    distance = np.empty(pairs)
+    at = 0
+    for part in similarity.get_chunks():  # as a whole it would be copied first
+        np.subtract(1, part.to_numpy(), out=distance[at : at + len(part)], dtype=np.float64)
+        at += len(part)
+    return distance
+
+
+class _Given:
+    """An array that is handed over: fastcluster copies any other, preserve_input or not."""
+
+    def __init__(self, array: npt.NDArray[np.float64]) -> None:
+        self._array = array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return self._array  # said to be a copy where one is asked for
+
+
 def complete_linkage(
-    similarity: npt.NDArray[np.float32], k: int
+    distance: npt.NDArray[np.float64], k: int
 ) -> tuple[Codes, npt.NDArray[np.float64]]:
     """Exactly k clusters of n texts, and the (n-1,) heights of the whole tree's merges.
 
-    `similarity` is (n(n-1)/2,), condensed. The clusters, (n,) codes in order of appearance, are
+    `distance` is (n(n-1)/2,), condensed. The clusters, (n,) codes in order of appearance, are
     what the first n - k merges leave; a cut by height could not part equal heights.
 
-    fastcluster works in its input's place: 8 bytes a pair besides the similarities, 1.6 GB for
-    20,000 texts. scipy's tree is the same, ties included, but takes two more such copies.
+    `distance` is worked in and worthless afterwards: 1.6 GB for 20,000 texts are all that it
+    takes. scipy's tree is the same, ties included, but takes two more such copies.
     """
     from fastcluster import linkage
 
-    distance = similarity.astype(np.float64)
-    np.subtract(1, distance, out=distance)
-    tree = linkage(distance, method="complete", preserve_input=False)
+    tree = linkage(_Given(distance), method="complete", preserve_input=False)
     n = len(tree) + 1
     members = {text: [text] for text in range(n)}
     for step, (left, right) in enumerate(tree[: n - k, :2].astype(int)):
@@ -114,10 +135,10 @@ def _codes(labels: pl.Series, corpus: str) -> Codes:
 
 
 def _score_system(
-    book: Scorebook, system: str, similarity: npt.NDArray[np.float32], classes: Codes
+    book: Scorebook, system: str, distance: npt.NDArray[np.float64], classes: Codes
 ) -> None:
     k = int(classes.max()) + 1
-    clusters, heights = complete_linkage(similarity, k)
+    clusters, heights = complete_linkage(distance, k)
     _, shared = np.unique(heights, return_counts=True)
     ties = int(shared[shared > 1].sum())
     cut = len(classes) - k
