@@ -14,7 +14,7 @@ from sagebench.errors import BenchError, limit_of_machine
 
 # One thread per job: Snakemake runs the jobs side by side, and a fixed number of threads keeps
 # floating-point sums in the same order whatever the machine. Set before any library loads.
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     0 = done, 2 = an error the user can act on (its text is the message), 1 = a defect; a command
     may return a code of its own above these, as its help says.
     """
-    for name, value in _ENVIRONMENT.items():
+    for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] not in _ONLINE:

@@ -165,8 +165,10 @@ def child(function: Callable[..., dict[str, Any]], path: Path | None = None, **o
 def _environment(search: list[str]) -> dict[str, str]:
     import os
 
+    from sagebench.__main__ import ENVIRONMENT
+
     own = {"PYTHONPATH": os.pathsep.join(search), "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0"}
-    return {**os.environ, **own}
+    return {**os.environ, **ENVIRONMENT, **own}
 
 
 def _main(target: str, options: str) -> None:

@@ -81,9 +81,13 @@ class Cosine:
         return self._documents[1]
 
     def _unit(self, rows: Rows) -> Double:
-        vectors = self._vectors.take(rows).astype(np.float64)
-        length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
-        return np.divide(vectors, length, out=vectors, where=length > 0)
+        result = np.empty((len(rows), self._vectors.dim))
+        for start in range(0, len(rows), _BLOCK):  # what a block needs besides stays in cache
+            vectors = result[start : start + _BLOCK]
+            vectors[:] = self._vectors.take(rows[start : start + _BLOCK])
+            length = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+            np.divide(vectors, length, out=vectors, where=length > 0)
+        return result
 
 
 def _round(products: Double) -> Double:

@@ -31,28 +31,29 @@ class Vectors:
         parts = iter([table]) if isinstance(table, pl.DataFrame) else _parts(table)
         keys, valid, held_parts = [], [], []
         self._file = None
-        self._dim = self.size = 0
+        self.dim = self.size = 0
         for part in parts:
             keys.append(part["text_sha256"].to_numpy().astype("S64"))
             valid.append(part["valid"].to_numpy())
             matrix = _matrix(part)
-            self._dim = max(self._dim, matrix.shape[1])
+            self.dim = max(self.dim, matrix.shape[1])
             self.size += len(matrix)
             held_parts.append(matrix)
-            if self._file is None and 4 * self.size * self._dim > held:
+            if self._file is None and 4 * self.size * self.dim > held:
                 folder = None if isinstance(table, pl.DataFrame) else table.parent
                 self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - kept open
             if self._file is not None:
                 for waiting in held_parts:
-                    self._file.write(waiting.tobytes())
+                    self._file.write(np.ascontiguousarray(waiting).data)
                 held_parts.clear()
         if self._file is not None:
             self._file.flush()
-        self._held = np.concatenate([np.zeros((0, self._dim), np.float32), *held_parts])
+        self._held = np.concatenate([np.zeros((0, self.dim), np.float32), *held_parts])
         self.valid = np.concatenate([np.zeros(0, dtype=bool), *valid])
         found = np.concatenate([np.zeros(0, "S64"), *keys])
-        self._order = np.argsort(found, kind="stable")
-        self._keys = found[self._order]
+        # One more at the end, where a search that finds nothing may end.
+        order = np.argsort(found, kind="stable")
+        self._order, self._keys = np.append(order, 0), np.append(found[order], b"")
 
     def any(self, texts: Sequence[str], key: Callable[[str], str]) -> bool:
         """Whether the table has a row of any of the texts under its `key`."""
@@ -62,8 +63,8 @@ class Vectors:
         self, texts: Sequence[str], key: Callable[[str], str]
     ) -> tuple[Rows, npt.NDArray[np.bool_]]:
         wanted = np.array([key(text) for text in texts], dtype="S64")
-        place = np.searchsorted(self._keys, wanted)
-        return place, np.append(self._keys, b"")[place] == wanted
+        place = np.searchsorted(self._keys[:-1], wanted)
+        return place, self._keys[place] == wanted
 
     def find(self, texts: Sequence[str], key: Callable[[str], str] = text_key) -> Rows:
         """(n,) the row of each text under its `key`; BenchError if one is not in the table."""
@@ -75,16 +76,16 @@ class Vectors:
                 f"{text_key(text)[:16]}): this table was made for other texts; delete it and run "
                 "again"
             )
-        return np.asarray(np.append(self._order, 0)[place], dtype=np.int64)
+        return np.asarray(self._order[place], dtype=np.int64)
 
     def take(self, rows: Rows) -> npt.NDArray[np.float32]:
         """(n, dim) the vectors of the rows."""
         if self._file is None:
             return self._held[rows]
-        width, handle = 4 * self._dim, self._file.fileno()
+        width, handle = 4 * self.dim, self._file.fileno()
         # Not a memory map: the pages that it touches would count as this process's memory.
         read = b"".join(os.pread(handle, width, int(row) * width) for row in rows)
-        return np.frombuffer(read, np.float32).reshape(-1, self._dim)
+        return np.frombuffer(read, np.float32).reshape(-1, self.dim)
 
 
 def _parts(path: Path) -> Iterator[pl.DataFrame]:

@@ -69,8 +69,9 @@ class Ranker:
         self._n = len(ids)
         self._versions = versions
         self._place = {name: place for place, name in enumerate(self._versions)}
-        keys = [rng.seed_for(seed, "tie", name, v) >> 64 for v in self._versions for name in ids]
-        self._keys = np.array(keys, dtype=np.uint64)
+        self._ids, self._names, self._seed = ids, list(self._versions), seed
+        self._keys = np.zeros(self._n * len(self._names), dtype=np.uint64)
+        self._known = np.zeros(len(self._keys), dtype=bool)
 
     def rank(
         self, system: System, queries: Sequence[str], layouts: Sequence[str] = LAYOUTS
@@ -117,14 +118,25 @@ class Ranker:
         last = np.take_along_axis(scores, chosen, axis=1).min(axis=1, keepdims=True)
         # Partitioning picks freely among the documents that tie for the last place.
         for row in np.flatnonzero((scores >= last).sum(axis=1) > kept):
-            chosen[row] = np.lexsort((self._keys[numbers[row]], -scores[row]))[:kept]
+            able = np.flatnonzero(scores[row] >= last[row])
+            order = np.lexsort((self._order(numbers[row, able]), -scores[row, able]))
+            chosen[row] = able[order[:kept]]
         similarity = np.take_along_axis(scores, chosen, axis=1)
         number = np.take_along_axis(numbers, chosen, axis=1)
-        order = np.lexsort((self._keys[number], -similarity), axis=1)
+        order = np.lexsort((self._order(number), -similarity), axis=1)
         return Best(
             np.take_along_axis(similarity, order, axis=1),
             np.take_along_axis(number, order, axis=1),
         )
+
+    def _order(self, numbers: Codes) -> npt.NDArray[np.uint64]:
+        """The hashes of documents' versions; only those that are asked for are computed."""
+        for number in np.unique(numbers[~self._known[numbers]]).tolist():
+            version, place = divmod(number, self._n)
+            purpose = ("tie", self._ids[place], self._names[version])
+            self._keys[number] = rng.seed_for(self._seed, *purpose) >> 64
+            self._known[number] = True
+        return self._keys[numbers]
 
 
 def _checked(scores: npt.NDArray[Any]) -> Floats:
