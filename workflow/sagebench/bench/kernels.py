@@ -58,10 +58,10 @@ def measure(place: Place) -> Section:
         found = child(job)
         rows.append(Row(what=what, **found))
     notes = [
-        "Kernels and references are given the tokens of each text; all else counts. Levenshtein and "
-        "its reference are one library. Cosine is computed in float64 and rounded to 12 decimals, so "
-        "that equal vectors are equally near whatever the block or the number of threads: "
-        "scikit-learn's product in float32 is faster and is not."
+        "Kernels and references are given the tokens of each text; all else counts. Levenshtein "
+        "and its reference are one library. Cosine is computed in float64 and rounded to 12 "
+        "decimals, so that equal vectors are equally near whatever the block or the number of "
+        "threads; scikit-learn's float32 product is faster and does not promise that."
     ]
     return Section("Similarities", rows, targets, notes=notes)
 
