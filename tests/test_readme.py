@@ -9,6 +9,8 @@ import yaml
 from conftest import ROOT
 from workflow_support import Project
 
+from sagebench.bench import sections as bench
+
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(900)]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,6 +52,23 @@ def test_the_agreement_is_the_tables():
                 for name in (measure, f"paper:{measure}")
             )
             assert cell == f"{ours:.3f} / {paper:.3f}"
+
+
+def test_the_speeds_are_those_of_the_bench():
+    sections = bench.kept(ROOT / "results" / "bench")
+    targets = [target for section in sections.values() for target in section.targets]
+    assert set(sections) == set(bench.SECTIONS)
+    said = " ".join(README.split())
+    for beginning, pattern, digits in (
+        ("ROUGE-1+2", r"ROUGE ([\d,]+) times", ",.0f"),
+        ("BM25", r"BM25 ([\d,]+) times", ",.0f"),
+        ("embedding of", r"embedded ([\d.]+) times", ".1f"),
+        ("retrieval on SciFact", r"SciFact scored ([\d.]+) times", ".1f"),
+        ("orchestration", r"takes ([\d.]+%) of a run", ".1%"),
+    ):
+        (target,) = (target for target in targets if target.what.startswith(beginning))
+        assert re.search(pattern, said)[1] == format(target.measured, digits)
+    assert [target.what for target in targets if not (target.met or target.cause)] == []
 
 
 def test_every_link_and_picture_is_there():
