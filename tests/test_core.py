@@ -1,6 +1,7 @@
 """The floor the other rooms stand on: names, randomness, digests, frames, parameters."""
 
 import copy
+import re
 import subprocess
 import sys
 import tomllib
@@ -232,3 +233,20 @@ def test_command_line_explains_itself_and_reports_errors_without_traceback(tmp_p
     assert "unknown corpus 'bbcc': did you mean 'bbc'" in wrong.stderr
     assert "Traceback" not in wrong.stderr
     assert "unknown corpus" in log.read_text()
+
+
+# --- a Python without the libraries ------------------------------------------------------------
+
+
+def test_a_python_without_the_libraries_is_named_with_the_way_out(tmp_path):
+    """As under `.venv/bin/dvc repro` where `.venv` is not active: stages say `python`."""
+    bare = tmp_path / "bin/python"
+    made = [sys.executable, "-m", "venv", "--without-pip", str(tmp_path)]
+    subprocess.run(made, check=True)
+    done = subprocess.run(
+        [str(bare), "-m", "sagebench", "phase", "score", "human_preference"],
+        env={"PYTHONPATH": str(ROOT / "workflow")}, cwd=ROOT, text=True, check=False,
+        capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert re.fullmatch(rf"error: \w+ is not installed for {bare}: activate .*\n", done.stderr)

@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         _say(f"error: {error}", log)
         return 2
     except Exception as error:
-        if told := limit_of_machine(error):
+        if told := limit_of_machine(error) or _missing_library(error):
             _say(f"error: {told}", log)
             return 2
         _say(traceback.format_exc(), log, stderr=log is None)
@@ -61,6 +61,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     _say(f"{options.command}: done in {time.perf_counter() - started:.1f} s", log, stderr=False)
     return code or 0
+
+
+def _missing_library(error: Exception) -> str | None:
+    """What to tell someone whose `python` is not the one with the libraries; else None."""
+    if not isinstance(error, ModuleNotFoundError) or (error.name or "").startswith("sagebench"):
+        return None
+    return (
+        f"{error.name} is not installed for {sys.executable}: activate the environment that has it "
+        "(after `make results`: `source .venv/bin/activate`), or install requirements.lock"
+    )
 
 
 def _say(text: str, log: Path | None, stderr: bool = True) -> None:
