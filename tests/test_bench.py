@@ -235,7 +235,14 @@ def test_the_page_and_the_figure_show_what_was_measured(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, ""), (0.01234, "0.012"), (1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234")],
+    [
+        (None, ""),
+        (0.000294, "0.0003"),
+        (0.01234, "0.012"),
+        (1.234, "1.23"),
+        (12.34, "12.3"),
+        (1234.5, "1,234"),
+    ],
 )
 def test_numbers_have_three_digits(value, text):
     assert report.number(value) == text

@@ -1,4 +1,4 @@
-"""Throughput of every perturbation whose sources have been fetched."""
+"""Throughput of every perturbation."""
 
 from pathlib import Path
 from typing import Any
@@ -6,31 +6,31 @@ from typing import Any
 from sagebench import registry
 from sagebench.bench.measure import Place, Section, child, times
 from sagebench.bench.texts import pieces
+from sagebench.corpora.fetch import fetch
 
 TEXTS, WORDS = 20, 200
 
 
 def measure(place: Place) -> Section:
     """One process for each perturbation: what is loaded once counts apart from what is per text."""
-    table, left_out = [], []
+    raw = place.scratch / "raw"  # for what no corpus of this run needs as well
+    table = []
     for name, entry in registry.entries("perturbation").items():
-        if all((place.data / "raw" / source).is_dir() for source in entry.needs):
-            table.append(child(perturb, name=name, data=place.data))
-        else:
-            left_out.append(f"{name} ({', '.join(entry.needs)})")
+        for source in entry.needs:
+            if not (raw / source).exists():
+                fetch(source, raw / source, progress=False)
+        table.append(child(perturb, name=name, data=place.data, raw=raw))
     notes = [
         f"{TEXTS} texts of {WORDS} words, one thread. Loading happens once in a process: "
         "WordNet, the tagger, nlpaug."
     ]
-    if left_out:
-        notes.append(f"Not measured, for their sources were not fetched: {'; '.join(left_out)}.")
     return Section("Perturbations", tables={"Throughput": table}, notes=notes)
 
 
-def perturb(name: str, data: str) -> dict[str, Any]:
+def perturb(name: str, data: str, raw: str) -> dict[str, Any]:
     """Words a second after the first text, and what the first one cost."""
     texts = pieces(data, TEXTS, WORDS)
-    perturbation = registry.load("perturbation", name)(Path(data) / "raw")
+    perturbation = registry.load("perturbation", name)(Path(raw))
     needle = perturbation.kind in ("insertion", "removal")
     place = {"size": 0.5, "position": 0.5} if needle else {}
     (first,) = times(lambda: perturbation.apply(texts[0], 1, **place), runs=1)

@@ -40,7 +40,7 @@ def _target(target: Target) -> dict[str, Any]:
         "target": f"≤ {target.at_most:.0%}" if share else f"{limit} {target.unit}".strip(),
         "measured": shown.strip(),
         "": "met" if target.met else "not met",
-        "limit": target.cause,
+        "where it comes from": target.cause,
     }
 
 
@@ -68,13 +68,19 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> str:
         return "Nothing was measured."
     names = list(dict.fromkeys(name for row in rows for name in row))
     lines = [names, ["---"] * len(names)]
-    lines += [[escape(str(row.get(name, ""))) for name in names] for row in rows]
+    lines += [[escape(_shown(row.get(name, ""))) for name in names] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def number(value: float | None) -> str:
-    """Three significant digits, no exponent; "" for nothing."""
+    """Three significant digits, down to a thousandth and one below; "" for nothing."""
     if value is None:
         return ""
+    if 0 < abs(value) < 0.001:
+        return f"{value:.1g}"
     digits = max(0, 2 - len(f"{abs(value):.0f}") + 1) if abs(value) >= 1 else 3
     return f"{value:,.{digits}f}"
