@@ -13,8 +13,8 @@ from sagebench.embeddings.fill import Text, fill
 from sagebench.embeddings.keys import query_key, text_key, vector_key
 from sagebench.embeddings.store import Store
 
-# Texts that are read, computed and handed over together. What a model makes of 256 tokens takes
-# some 6 kB, so that a corpus of any size needs about 100 MB besides its texts.
+# Texts that are read, computed and handed over together: what a model makes of 256 tokens takes
+# some 6 kB, and a corpus of any size is to need little more memory than its texts do.
 PART = 10_000
 
 
