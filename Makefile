@@ -46,8 +46,8 @@ cost: $(STAMP)  ## what the API models would cost, before anything is sent
 	$(BIN)/snakemake --cores all --quiet all $(OVERLAY) -- texts
 	@$(BIN)/python -m sagebench cost --params params.yaml $(filter-out --configfile,$(OVERLAY))
 
-bench: $(STAMP) .cache/bench/packages/.installed  ## measure speed and memory: results/bench
-	$(BIN)/python -m sagebench bench results/bench
+bench: $(STAMP) .cache/bench/packages/.installed  ## speed and memory: results/bench (DATA=…)
+	$(BIN)/python -m sagebench bench results/bench $(if $(DATA),--published $(DATA))
 
 # mteb is a yardstick only: beside the environment, so that nothing else ever sees its packages.
 .cache/bench/packages/.installed: requirements-bench.lock

@@ -43,13 +43,9 @@ def vectors_of(texts: list[str], dim: int = 6, seed: int = 0) -> Vectors:
 
 
 def test_the_folder_is_given_or_named_by_the_environment(tmp_path, monkeypatch):
-    for name in ("SAGEBENCH_DATA", "SAGE_SHARED"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("SAGEBENCH_DATA", raising=False)
     with pytest.raises(BenchError, match="no folder of benchmark data: name it with --data"):
         Folder.of(None)
-    (tmp_path / "data").mkdir()
-    monkeypatch.setenv("SAGE_SHARED", str(tmp_path))
-    assert Folder.of(None).root == tmp_path / "data"
     monkeypatch.setenv("SAGEBENCH_DATA", str(tmp_path))
     assert Folder.of(None).root == tmp_path
     with pytest.raises(BenchError, match="is no folder"):

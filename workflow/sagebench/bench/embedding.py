@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from sagebench.bench.measure import Place, Row, Section, Target, child, curve, median
-from sagebench.bench.scifact import MODEL, sts
+from sagebench.bench.scifact import MODEL
 from sagebench.bench.texts import pieces
+from sagebench.published import sts
+from sagebench.published.folder import Folder
 
 _SAMPLE = 150  # texts drawn from each list that is too long to encode as a whole
 _SIZES = [4, 8, 16, 32]
@@ -56,7 +58,9 @@ def measure(place: Place) -> Section:
     )
     target = Target(f"{what}, vs plain encode per task", "times", rows[0].ratio or 0, at_least=2)
     target = Target(target.what, target.unit, target.measured, target.at_least, None, cause)
-    options = [child(option, name=name, data=place.data, shared=place.shared) for name in OPTIONS]
+    options = [
+        child(option, name=name, data=place.data, published=place.published) for name in OPTIONS
+    ]
     notes = [
         f"GEMM rate {speed['gflops']:.1f} GFLOP/s in float32 on one thread, "
         f"{speed['flops_a_text'] / 1e9:.2f} GFLOP a text of 256 tokens; the model's layers reach "
@@ -158,23 +162,24 @@ def _rate(tokens: int, width: int, inner: int) -> float:
     return 2 * tokens * width * inner * many / min(seconds)
 
 
-def option(name: str, data: str, shared: str) -> dict[str, Any]:
+def option(name: str, data: str, published: str) -> dict[str, Any]:
     """Texts a second, short and long, and the correlation with people's ratings."""
-    left, right, ratings = sts(Path(shared)) if shared not in ("None", None) else ([], [], [])
+    known = published not in ("None", None)
+    rated = sts.benchmark(Folder(Path(published))) if known else sts.Pairs([], [], [])
     encode = _encoder(name, data)
-    short = (left or pieces(data, 200, 12))[:200]
+    short = (rated.left or pieces(data, 200, 12))[:200]
     long = pieces(data, 24, _FULL)
     found: dict[str, Any] = {
         "option": name,
         "texts/s, STSBenchmark": round(len(short) / median(lambda: encode(short), _RUNS)),
         "texts/s, 256 tokens": round(len(long) / median(lambda: encode(long), _RUNS), 1),
     }
-    if ratings:
+    if known:
         from scipy.stats import spearmanr
 
-        a, b = encode(left), encode(right)
+        a, b = encode(rated.left), encode(rated.right)
         norms = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
-        rho = spearmanr((a * b).sum(axis=1) / norms, ratings).statistic
+        rho = spearmanr((a * b).sum(axis=1) / norms, rated.ratings).statistic
         found["Spearman, STSBenchmark"] = round(float(rho), 4)
     return found
 

@@ -21,10 +21,10 @@ _MARK = "measured: "  # the line of a child's output that is its result
 
 @dataclass(frozen=True)
 class Place:
-    """Where a section finds its inputs. `shared`: benchmark data, if there are any."""
+    """Where a section finds its inputs. `published`: the folder of benchmark data, if any."""
 
     data: Path
-    shared: Path | None
+    published: Path | None
     scratch: Path  # for files that only the measurement needs; kept, so that a rerun is short
 
 

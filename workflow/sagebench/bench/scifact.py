@@ -1,8 +1,5 @@
 """Retrieval on SciFact and ratings on STSBenchmark, warm, against mteb on the same vectors."""
 
-import csv
-import gzip
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +8,22 @@ import polars as pl
 
 from sagebench import frames
 from sagebench.bench.measure import Place, Row, Section, Target, child, median, peak_mb
+from sagebench.published import sts
+from sagebench.published.folder import Folder
+from sagebench.published.scifact import SciFact
 
 MODEL = "minilm"
 
 
 def measure(place: Place) -> Section:
     """mteb runs in the folder of packages beside the lock (`place.scratch`/packages)."""
-    if place.shared is None:
-        return Section("SciFact", notes=["Not measured: no benchmark data (SAGE_SHARED)."])
+    if place.published is None:
+        note = "Not measured: no folder of benchmark data (--published, or SAGEBENCH_DATA)."
+        return Section("SciFact", notes=[note])
     packages = place.scratch / "packages"
     if not (packages / "mteb").is_dir():
         return Section("SciFact", notes=["Not measured: `make bench` installs mteb for it."])
-    options = {"shared": place.shared, "data": place.data, "scratch": place.scratch}
+    options = {"published": place.published, "data": place.data, "scratch": place.scratch}
     child(prepare, **options)
     mine = child(ours, **options)
     other = child(mtebs, path=packages, **options)
@@ -52,53 +53,31 @@ def measure(place: Place) -> Section:
     return Section("SciFact and STSBenchmark", rows, [target], notes=notes)
 
 
-def scifact(shared: Path) -> tuple[dict[str, str], dict[str, str], dict[str, dict[str, int]]]:
-    """Documents (title and text), queries and judgments by id."""
-    folder = shared / "data" / "retrieval" / "scifact"
-    with gzip.open(folder / "corpus.jsonl.gz", "rt", encoding="utf-8") as stream:
-        found = [json.loads(line) for line in stream]
-    documents = {each["_id"]: f"{each['title']} {each['text']}".strip() for each in found}
-    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    queries = {query["_id"]: query["text"] for query in map(json.loads, lines)}
-    judged: dict[str, dict[str, int]] = {}
-    for line in (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        query, document, relevance = line.split("\t")
-        judged.setdefault(query, {})[document] = int(relevance)
-    return documents, queries, judged
+def _sets(published: str) -> tuple[SciFact, sts.Pairs]:
+    folder = Folder(Path(published))
+    return SciFact.read(folder), sts.benchmark(folder)
 
 
-def sts(shared: Path) -> tuple[list[str], list[str], list[float]]:
-    """Both sides and the ratings of STSBenchmark's test part."""
-    path = shared / "data" / "human_ratings" / "stsbenchmark" / "sts-test.csv"
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = list(csv.reader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [row[5] for row in rows], [row[6] for row in rows], [float(row[4]) for row in rows]
-
-
-def prepare(shared: str, data: str, scratch: str) -> dict[str, Any]:
+def prepare(published: str, data: str, scratch: str) -> dict[str, Any]:
     """The tables of vectors, through the store; minutes the first time."""
-    _embed(Path(shared), Path(data), Path(scratch))
+    _embed(published, Path(data), Path(scratch))
     return {}
 
 
-def _embed(shared: Path, data: Path, scratch: Path) -> None:
+def _embed(published: str, data: Path, scratch: Path) -> None:
     from sagebench.embeddings.base import build
     from sagebench.embeddings.embed import embed
     from sagebench.embeddings.store import Store
 
-    documents, queries, _ = scifact(shared)
-    left, right, _ = sts(shared)
+    scifact, rated = _sets(published)
     encoder = build(MODEL, data / "raw")
     with Store.of(encoder, scratch / "embeddings") as store:
-        for name, texts in {
-            "SciFact": [*documents.values(), *queries.values()],
-            "STSBenchmark": left + right,
-        }.items():
+        for name, texts in {"SciFact": scifact.texts, "STSBenchmark": rated.texts}.items():
             table = embed(texts, encoder, store)
             frames.write(table, scratch / f"{name}.parquet", frames.EMBEDDINGS)
 
 
-def ours(shared: str, data: str, scratch: str) -> dict[str, Any]:
+def ours(published: str, data: str, scratch: str) -> dict[str, Any]:
     """From the tables of vectors to the scores, by the tasks' own code."""
     from scipy.stats import spearmanr
 
@@ -108,13 +87,13 @@ def ours(shared: str, data: str, scratch: str) -> dict[str, Any]:
     from sagebench.tasks.retrieval import Retrieval
     from sagebench.tasks.retrieval_score import Judged, ndcg
 
-    documents, queries, judged = scifact(Path(shared))
-    left, right, ratings = sts(Path(shared))
+    scifact, rated = _sets(published)
+    documents, queries = scifact.documents, scifact.queries
     inputs: Inputs = {
         "sample": pl.DataFrame({"doc_id": list(documents), "text": list(documents.values())}),
         "queries": pl.DataFrame({"query_id": list(queries), "text": list(queries.values())}),
         "qrels": pl.DataFrame(
-            [(q, d, r) for q, found in judged.items() for d, r in found.items()],
+            [(q, d, r) for q, found in scifact.relevant.items() for d, r in found.items()],
             schema=["query_id", "doc_id", "relevance"], orient="row",
         ),
         "perturbed": {},
@@ -129,15 +108,16 @@ def ours(shared: str, data: str, scratch: str) -> dict[str, Any]:
 
     def rate() -> None:
         system = Cosine(Path(scratch) / "STSBenchmark.parquet")
-        scores["STSBenchmark"] = float(spearmanr(system.pairs(left, right), ratings).statistic)
+        similarity = system.pairs(rated.left, rated.right)
+        scores["STSBenchmark"] = float(spearmanr(similarity, rated.ratings).statistic)
 
     seconds = {"SciFact": median(retrieve), "STSBenchmark": median(rate)}
     sizes = {
         "SciFact": f"{len(documents):,} documents, {len(queries)} queries",
-        "STSBenchmark": f"{len(left):,} pairs",
+        "STSBenchmark": f"{len(rated.left):,} pairs",
     }
     peak = peak_mb()
-    warm = median(lambda: _embed(Path(shared), Path(data), Path(scratch)), runs=1)
+    warm = median(lambda: _embed(published, Path(data), Path(scratch)), runs=1)
     found: dict[str, Any] = {
         name: {"size": sizes[name], "seconds": seconds[name], "score": scores[name]}
         for name in seconds
@@ -145,7 +125,7 @@ def ours(shared: str, data: str, scratch: str) -> dict[str, Any]:
     return {**found, "warm": warm, "peak_mb": peak}
 
 
-def mtebs(shared: str, data: str, scratch: str) -> dict[str, Any]:
+def mtebs(published: str, data: str, scratch: str) -> dict[str, Any]:
     """The same two scores by `mteb.evaluate`, whose encoder looks vectors up in memory."""
     del data
     import logging
@@ -159,9 +139,10 @@ def mtebs(shared: str, data: str, scratch: str) -> dict[str, Any]:
     disable_progress_bars()
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    model = _mteb_model(Path(shared), Path(scratch))
+    sets = _sets(published)
+    model = _mteb_model(*sets, Path(scratch))
     found: dict[str, Any] = {}
-    for name, task in _mteb_tasks(Path(shared)).items():
+    for name, task in _mteb_tasks(*sets).items():
         task.unload_data = lambda: None  # mteb would fetch it again for the next run
         task.data_loaded = True
         scores: list[float] = []
@@ -174,15 +155,11 @@ def mtebs(shared: str, data: str, scratch: str) -> dict[str, Any]:
     return found
 
 
-def _mteb_model(shared: Path, scratch: Path) -> Any:
+def _mteb_model(scifact: SciFact, rated: sts.Pairs, scratch: Path) -> Any:
     import mteb
     import torch
 
-    documents, queries, _ = scifact(shared)
-    left, right, _ = sts(shared)
-    vectors = _by_text(scratch, {
-        "SciFact": [*documents.values(), *queries.values()], "STSBenchmark": left + right,
-    })  # fmt: skip
+    vectors = _by_text(scratch, {"SciFact": scifact.texts, "STSBenchmark": rated.texts})
 
     class Known:
         mteb_model_meta = mteb.get_model_meta("sentence-transformers/all-MiniLM-L6-v2")
@@ -199,7 +176,7 @@ def _mteb_model(shared: Path, scratch: Path) -> Any:
     return Known()
 
 
-def _mteb_tasks(shared: Path) -> dict[str, Any]:
+def _mteb_tasks(scifact: SciFact, rated: sts.Pairs) -> dict[str, Any]:
     """mteb's two tasks with the data of this machine."""
     import mteb
     import pyarrow
@@ -209,20 +186,19 @@ def _mteb_tasks(shared: Path) -> dict[str, Any]:
         # With a name of its own: datasets would pickle the table to find one.
         return Dataset(pyarrow.table(columns), fingerprint=name)
 
-    documents, queries, judged = scifact(shared)
-    keys, texts = list(documents), list(documents.values())
+    keys, texts = list(scifact.documents), list(scifact.documents.values())
+    queries = scifact.queries
     retrieval, rating = mteb.get_task("SciFact"), mteb.get_task("STSBenchmark")
     retrieval.dataset = {
         "default": {
             "test": {
                 "corpus": dataset("corpus", id=keys, title=[""] * len(keys), text=texts),
                 "queries": dataset("queries", id=list(queries), text=list(queries.values())),
-                "relevant_docs": judged, "top_ranked": None,
+                "relevant_docs": scifact.relevant, "top_ranked": None,
             }
         }
     }  # fmt: skip
-    left, right, ratings = sts(shared)
-    pairs = dataset("pairs", sentence1=left, sentence2=right, score=ratings)
+    pairs = dataset("pairs", sentence1=rated.left, sentence2=rated.right, score=rated.ratings)
     rating.dataset = DatasetDict({"test": pairs})
     return {"SciFact": retrieval, "STSBenchmark": rating}
 

@@ -1,10 +1,13 @@
 """Measure speed, memory and growth against references: results/bench.
 
 The sections are measured one after the other and kept, so that an ended measurement goes on where
-it was with --only; index.md and growth.png show all that are there. Needs a finished run.
+it was with --only; index.md and growth.png show all that are there. Needs a finished run; SciFact
+and STSBenchmark are measured where a folder of benchmark data has them (`--published`, or
+$SAGEBENCH_DATA).
 
-example:
+examples:
   python -m sagebench bench --only similarities run
+  python -m sagebench bench --published ~/benchmark-data
 """
 
 import argparse
@@ -18,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("output", type=Path, nargs="?", default=Path("results/bench"))
     parser.add_argument("--data", type=Path, default=Path("data"), help="the data folder")
     parser.add_argument("--scratch", type=Path, default=Path(".cache/bench"), help="kept files")
+    parser.add_argument("--published", type=Path, help="the folder of benchmark data")
     parser.add_argument("--only", nargs="+", metavar="SECTION", help="by default all")
 
 
@@ -27,10 +31,12 @@ def run(options: argparse.Namespace) -> None:
     from sagebench.bench import machine, plot, report, sections
     from sagebench.bench.measure import Place
     from sagebench.corpora.files import write_bytes
+    from sagebench.corpora.folder import FOLDER_VARIABLE
+    from sagebench.published.folder import Folder
 
-    shared = Path(os.environ.get("SAGE_SHARED", "../shared"))
-    found = shared if (shared / "data").is_dir() else None
-    place = Place(options.data.resolve(), found, options.scratch.resolve())
+    known = options.published or os.environ.get(FOLDER_VARIABLE)
+    published = Folder.of(options.published).root.resolve() if known else None
+    place = Place(options.data.resolve(), published, options.scratch.resolve())
     for name in options.only or sections.SECTIONS:
         if name not in sections.SECTIONS:
             raise registry.unknown("section of the bench", name, sections.SECTIONS)

@@ -21,12 +21,8 @@ class Folder:
 
     @classmethod
     def of(cls, given: Path | None) -> "Folder":
-        """The folder given, or $SAGEBENCH_DATA, or `data` below $SAGE_SHARED.
-
-        BenchError if none of them is a folder.
-        """
-        shared = os.environ.get("SAGE_SHARED")
-        default = os.environ.get(FOLDER_VARIABLE) or (f"{shared}/data" if shared else None)
+        """The folder given, or $SAGEBENCH_DATA; BenchError if neither is one."""
+        default = os.environ.get(FOLDER_VARIABLE)
         path = given or (Path(default) if default else None)
         if path is None:
             raise BenchError(
