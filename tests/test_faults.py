@@ -9,6 +9,7 @@ import random
 import resource
 import shutil
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,6 +64,19 @@ def test_killed_at_random_moments_a_build_ends_in_the_same_bytes(micro, record_p
     assert project.dvc_is_clean()
     assert not [path for path in (project.folder / "data").rglob("*") if "tmp" in path.suffix]
     record_property("kills", dict(done))
+
+
+def test_files_from_the_future_stand_in_no_ones_way(micro):
+    """As after a clock was set back; else no job that reads them could end before that time."""
+    project = micro.copy("future")
+    for path in (project.folder / "data").rglob("*.parquet"):
+        os.utime(path, (time.time() + 86_400,) * 2)
+    assert NOTHING in project.snakemake("-n")
+    shutil.rmtree(project.folder / "data/scores/clustering")
+    assert "dated in the future" in project.snakemake()
+    assert "dated in the future" not in project.snakemake()
+    assert project.artifacts() == micro.artifacts()
+    assert project.dvc_is_clean()
 
 
 @pytest.mark.parametrize(("options", "reason"), FULL_DISKS)

@@ -25,7 +25,7 @@ from sagebench.demand import Demand
 from sagebench.embeddings import snapshots
 from sagebench.errors import BenchError
 from sagebench.jobs import Jobs
-from sagebench.lineage import handover, persistence
+from sagebench.lineage import clocks, handover, persistence
 from sagebench.params import load
 from sagebench.plan import DATA, RESULTS, Plan
 from sagebench.report import planned
@@ -87,6 +87,7 @@ onstart:
             f"another run is at work in {os.getcwd()}: wait for it or end it first"
         )
     atexit.register(run_lock.close)
+    clocks.bring_back(DATA)
     # Snakemake's limit on job starts leaves a timer behind for every job that ends, and each looks
     # at all waiting jobs again and again: a fifth of a core after some hundred jobs.
     if workflow.local_exec:
