@@ -11,6 +11,7 @@ from sagebench.audit.sources import identifier, rows
 from sagebench.corpora import catalogue
 from sagebench.corpora.catalogue import Catalogue
 from sagebench.provenance import file_sha256
+from sagebench.report import traces
 
 
 def fetched(source: str, known: Catalogue) -> Job:
@@ -43,6 +44,20 @@ def test_a_repository_is_named_with_its_revision(history: History) -> None:
         f"https://huggingface.co/datasets/mteb/scifact/tree/{hub.revision}",
     ]
     assert archive(history.all_jobs[0])["sha256"] == ""
+
+
+def test_every_source_of_the_catalogue_can_be_named() -> None:
+    """By the audit, and by the report, which shows them all behind a number."""
+    known = catalogue.load()
+    for name in [*known.sources, *known.hub, *known.own]:
+        job = fetched(name, known)
+        said = archive(job)
+        shown = traces._archive(job, [])
+        assert said["package"], name
+        assert said["licence"], name
+        assert (shown.source, shown.archive, shown.sha256) == (
+            name, said["archive"], said["sha256"],
+        ), name  # fmt: skip
 
 
 def test_a_pinned_digest_is_checked(history: History) -> None:

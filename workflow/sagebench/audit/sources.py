@@ -28,14 +28,15 @@ def _row(history: History, job: Job) -> dict[str, str]:
 
 
 def described(spec: dict[str, Any]) -> dict[str, Any]:
-    """A source's entry in the words of an archive's: a Hub repository at a revision has no sha256
-    of its own, its files have (source.json beside them).
+    """A source's entry in the words of an archive's, whatever its kind: a Hub repository at a
+    revision has no sha256 of its own, its files have (source.json beside them).
     """
     if "hub" in spec:
         named = {"package": f"huggingface.co/datasets/{spec['hub']}", "version": spec["revision"]}
         return {**spec, **named, "archive": f"{spec['hub']}@{spec['revision']}", "sha256": ""}
-    if "why" in spec:
-        return {**spec, "package": "the user's own", "version": "", "archive": "", "sha256": ""}
+    if "why" in spec or "folder" in spec:
+        whose = "the user's folder" if "folder" in spec else "the user's own"
+        return {**spec, "package": whose, "version": "", "archive": "", "sha256": ""}
     return spec
 
 

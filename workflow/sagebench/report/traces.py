@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from sagebench.audit.chain import Step, chain, key_parameters
+from sagebench.audit.chain_text import archive
 from sagebench.audit.history import History, Job
 from sagebench.plan import Plan
 from sagebench.report import planned
@@ -32,7 +33,7 @@ class File:
 
 @dataclass(frozen=True)
 class Archive:
-    """A pinned archive and what it is read for."""
+    """A pinned archive, a repository of the Hub or a folder, and what it is read for."""
 
     source: str
     package: str
@@ -131,11 +132,11 @@ def _once(top: Step) -> list[Step]:
 
 
 def _archive(job: Job, steps: Iterable[Step]) -> Archive:
-    stated = {key: str(job.spec[key]) for key in ("package", "version", "archive", "licence")}
+    stated = archive(job)
     readers = [step.job for step in steps if any(each.job is job for each in step.parents)]
     names = dict.fromkeys(
         {"corpus": "corpus", "embed": "model", "perturb": "perturbations"}.get(each.name, "metric")
         for each in sorted(readers, key=lambda each: each.name)
     )
-    sha256 = str(job.spec["sha256"])
-    return Archive(source=job.place, sha256=sha256, reader=", ".join(names), **stated)
+    known = {key: stated[key] for key in ("package", "version", "archive", "sha256", "licence")}
+    return Archive(source=job.place, reader=", ".join(names), **known)
