@@ -79,6 +79,19 @@ def test_files_from_the_future_stand_in_no_ones_way(micro):
     assert project.dvc_is_clean()
 
 
+@pytest.mark.parametrize("left", [0.5, 0.97])
+def test_half_a_lock_of_a_killed_dvc_is_written_anew(micro, left):
+    project = micro.copy(f"half a lock {left}")
+    lock = project.folder / "dvc.lock"
+    whole = lock.read_text(encoding="utf-8")
+    at = whole.index("path: ", int(left * len(whole))) + len("path:")
+    lock.write_text(whole[:at] + "\n", encoding="utf-8")
+    assert attempt(project, "dvc", "status").returncode != 0
+    assert "written anew" in project.run("python", "-m", "sagebench", "commit")
+    assert lock.read_text(encoding="utf-8") == whole
+    assert project.dvc_is_clean()
+
+
 @pytest.mark.parametrize(("options", "reason"), FULL_DISKS)
 def test_a_full_or_read_only_disk_is_named_and_leaves_no_half_file(micro, options, reason):
     """Below each folder that jobs write to, one after the other."""

@@ -42,6 +42,7 @@ def hand_over() -> None:
     from sagebench.lineage.stages import Store
 
     _check_nothing_to_do()
+    _drop_half_lock(Path("dvc.lock"))
     plan = Plan.read("params.yaml")
     dvc_stages.check(plan, *stages(plan))
     store = Store()
@@ -80,6 +81,23 @@ def _is_repository() -> bool:
     alone = any("no_scm" in path.read_text(encoding="utf-8") for path in configs)
     here = Path.cwd()
     return bool(configs) and (alone or any((f / ".git").exists() for f in (here, *here.parents)))
+
+
+def _drop_half_lock(lock: Path) -> None:
+    """Remove a lock that a killed DVC left half-written: it writes in place, and refuses half a
+    file for ever after. Each stage's entry is written anew from the files that are there.
+    """
+    import yaml
+    from dvc.schema import COMPILED_LOCKFILE_SCHEMA
+    from voluptuous import Invalid
+
+    try:
+        COMPILED_LOCKFILE_SCHEMA(yaml.safe_load(lock.read_text(encoding="utf-8")) or {})
+    except FileNotFoundError:
+        return
+    except (yaml.YAMLError, UnicodeDecodeError, Invalid, TypeError, AttributeError):
+        lock.unlink()
+        sys.stderr.write(f"{lock} was cut off in the middle: it is written anew\n")
 
 
 def _check_nothing_to_do() -> None:
