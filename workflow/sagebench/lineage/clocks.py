@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 
-def bring_back(folder: Path) -> int:
-    """Date files of `folder` that lie ahead of the clock to now; how many there were.
+def bring_back(folder: Path) -> None:
+    """Date files of `folder` that lie ahead of the clock to now, and say how many there were.
 
     Snakemake decides by contents here, but takes a job whose output is older than its input for a
     broken clock and fails it, in this run and in every later one until that time has come.
@@ -18,7 +18,4 @@ def bring_back(folder: Path) -> int:
             os.utime(path, (now, now))
             ahead += 1
     if ahead:
-        sys.stderr.write(
-            f"{ahead} files of {folder} were dated in the future, now to this moment\n"
-        )
-    return ahead
+        sys.stderr.write(f"{ahead} files of {folder} were dated in the future: set to now\n")
