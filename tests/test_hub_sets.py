@@ -14,13 +14,13 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 from hub_server import Hub, serve
-from hub_sets import DOCUMENTS, beir, jsonl, real_sets, serve_made, sets
+from hub_sets import DOCUMENTS, beir, beir_parquet, jsonl, real_sets, serve_made, sets
 
 from sagebench import layout
 from sagebench.corpora import cache, catalogue, connection, fetch, mirror
 from sagebench.corpora.build import build
 from sagebench.corpora.card import render
-from sagebench.corpora.hub import listing
+from sagebench.corpora.hub import listing, picked
 from sagebench.corpora.parsers.beir import beir as parse_beir
 from sagebench.corpora.parsers.clustering_sets import clustering_sets
 from sagebench.corpora.parsers.feedback import feedback_choices, feedback_ratings
@@ -273,6 +273,32 @@ def test_beir_s_layouts_give_the_same_collection(tmp_path: Path) -> None:
     assert plain.left_out == {  # type: ignore[attr-defined]
         "judged with score 0 only": 1, "not judged in this split": 1
     }  # fmt: skip
+
+
+BEIR_LIKE = sorted(n for n in KNOWN.hub if n.startswith(("beir_", "cqadupstack_")))
+
+
+@pytest.mark.parametrize("name", BEIR_LIKE)
+def test_every_set_of_beir_is_taken_in_both_layouts(name: str, tmp_path: Path) -> None:
+    split = "dev" if name == "beir_msmarco" else "test"
+    found = []
+    for there in (beir(split), beir_parquet(split)):
+        listed = listing.Listing("a" * 40, dict.fromkeys(there, listing.Known()))
+        chosen = picked._choose(name, KNOWN.hub[name], listed)
+        paths = [
+            write(tmp_path / f"{len(found)}-{part}", there[chosen[part]])
+            for part in ("corpus", "queries", "qrels")
+        ]
+        found.append(everything(parse_beir(paths)))
+    assert found[0] == found[1]
+    assert {row.doc_id for row in found[1].rows} == {f"d{n}" for n in range(12)}  # type: ignore[attr-defined]
+
+
+def test_a_collection_without_an_id_says_what_it_looked_for(tmp_path: Path) -> None:
+    paths = [write(tmp_path / name, b'{"key": "1", "text": "a"}\n') for name in ("c", "q")]
+    qrels = write(tmp_path / "r", b'{"query-id": "1", "corpus-id": "1", "score": 1}\n')
+    with pytest.raises(BenchError, match="row 1 has no column '_id or id'; there are key, text"):
+        parse_beir([*paths, qrels])
 
 
 def test_the_relevance_of_a_duplicate_goes_to_the_one_kept(

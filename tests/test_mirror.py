@@ -3,7 +3,10 @@
 import errno
 import functools
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import fetch_support
 import hub_server
+import hub_sets
 import pytest
 from conftest import ROOT
 from fetch_support import Index, sha256, source, wheel
@@ -323,3 +327,35 @@ def test_the_command_fills_what_the_parameters_need(
     assert needed == Plan.read(*smoke).sources()
     assert set(everything) >= {*needed, *fill.archives()}
     assert len(everything) > len(needed)
+
+
+NARROWED = """
+import sys
+from sagebench.plan import Plan
+Plan.sources = lambda self: ["beir_fever"]
+from sagebench.__main__ import main
+sys.exit(main(["mirror", *sys.argv[1:]]))
+"""
+
+
+def test_the_command_as_a_process_reaches_the_hub(tmp_path: Path) -> None:
+    """In a process of its own, where `main` decides whether the Hub's client may go online."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "SAGEBENCH_"))}
+    with hub_server.serve() as hub:
+        known = catalogue.load()
+        source, made = known.hub["beir_fever"], hub_sets.made("beir_fever", known)
+        hub.add(source.hub, source.revision, made)
+        environment = clean | {
+            "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "hf"),
+            "NO_PROXY": "127.0.0.1,localhost", cache.FOLDER_VARIABLE: str(tmp_path / "cache"),
+            "PYTHONPATH": str(ROOT / "workflow"),
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", NARROWED, str(tmp_path / "filled"),
+             "--params", str(ROOT / "params.yaml"), str(ROOT / "config/smoke.yaml")],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "beir_fever: new" in done.stdout
+    folder = listing.place(tmp_path / "filled", source.hub, source.revision)
+    assert (folder / "corpus.jsonl").read_bytes() == made["corpus.jsonl"]

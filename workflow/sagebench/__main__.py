@@ -28,7 +28,7 @@ ENVIRONMENT = {
 
 
 # Commands that may use a network; the others read what these fetched.
-_ONLINE = ("fetch", "snapshot")
+_ONLINE = ("fetch", "mirror", "snapshot")
 
 
 def main(arguments: list[str] | None = None) -> int:

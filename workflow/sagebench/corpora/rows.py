@@ -41,7 +41,7 @@ def rows(
             found = _json_lines(path, stream) if as_json else _delimited(path, stream, delimiter)
             for number, row in enumerate(found, 1):
                 if missing := [name for name in columns if name not in row]:
-                    raise _no_column(path, missing[0], list(row), f", row {number}")
+                    raise no_column(path, missing[0], list(row), f", row {number}")
                 yield row
     except (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise BenchError(f"{path} cannot be read: {error}; delete it and fetch again") from error
@@ -85,7 +85,7 @@ def _parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Ite
         scan = pl.scan_parquet(path)
         there = scan.collect_schema().names()
         if missing := [name for name in columns if name not in there]:
-            raise _no_column(path, missing[0], there, "")
+            raise no_column(path, missing[0], there, "")
         wanted = [*columns, *(name for name in optional if name in there)]
         batches = scan.select(wanted).collect_batches(chunk_size=_BATCH, maintain_order=True)
         for batch in batches:
@@ -94,7 +94,8 @@ def _parquet(path: Path, columns: Sequence[str], optional: Sequence[str]) -> Ite
         raise BenchError(f"{path} cannot be read: {error}; delete it and fetch again") from error
 
 
-def _no_column(path: Path, name: str, there: list[str], where: str) -> BenchError:
+def no_column(path: Path, name: str, there: list[str], where: str) -> BenchError:
+    """The error for a column that a file lacks; `where` follows the file's name."""
     return BenchError(
         f"{path}{where} has no column {name!r}; there are {', '.join(map(str, there))}. The "
         "data set's schema has changed: pin the revision that this project knows"

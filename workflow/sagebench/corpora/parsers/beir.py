@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sagebench.corpora.records import Document, Query, Stream
-from sagebench.corpora.rows import rows
+from sagebench.corpora.rows import Row, no_column, rows
 from sagebench.errors import BenchError
 from sagebench.registry import register
+
+_IDS = ("_id", "id")  # how the id's column is called, the first that is there
 
 
 @register("parser", "beir")
@@ -20,7 +22,7 @@ def beir(files: list[Path]) -> Stream:
     corpus, query_file, judgements = files
     relevant, others = _relevant(judgements)
     queries, left_out = [], Counter({"judged with score 0 only": others})
-    for row in rows(query_file, ("_id", "text")):
+    for row in _identified(query_file):
         query_id = str(row["_id"])
         if query_id in relevant:
             doc_ids = tuple(dict.fromkeys(relevant.pop(query_id)))
@@ -31,11 +33,19 @@ def beir(files: list[Path]) -> Stream:
     left_out["judged, but without a text"] = len(relevant)
 
     def read() -> Iterator[Document]:
-        for row in rows(corpus, ("_id", "text"), optional=("title",)):
+        for row in _identified(corpus, optional=("title",)):
             text = f"{row.get('title') or ''} {row['text'] or ''}".strip()
             yield Document(text, doc_id=str(row["_id"]))
 
     return Stream(read, queries, +left_out)
+
+
+def _identified(path: Path, optional: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Rows with a text and an `_id`, which some copies of a collection call `id`."""
+    for number, row in enumerate(rows(path, ("text",), (*optional, *_IDS)), 1):
+        if (name := next((name for name in _IDS if name in row), None)) is None:
+            raise no_column(path, " or ".join(_IDS), list(row), f", row {number}")
+        yield row | {"_id": row[name]}
 
 
 def _relevant(path: Path) -> tuple[dict[str, list[str]], int]:
