@@ -7,6 +7,7 @@ byte ranges, and the Hub's ways to say no (401 for a repository that is not ther
 
 import hashlib
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -48,7 +49,13 @@ class Hub:
     cuts: int = 0  # how many file bodies break off half-way
     busy: int = 0  # how many requests get a 503
     limited: int = 0  # how many requests get a 429 …
-    retry_after: int = 0  # … that asks to wait for so many seconds
+    retry_after: int | None = 0  # … that asks to wait for so many seconds
+    rate_limit: str = ""  # … and has this RateLimit header
+    silent: bool = False  # takes a request and never answers
+    blocked: int = 0  # the content store answers with this status
+    private: str = ""  # the token without which nothing is shown; "-": any token is refused
+    tokens: list[tuple[str, str]] = field(default_factory=list)  # host by name, Authorization
+    over: threading.Event = field(default_factory=threading.Event)
     tampered: bool = False  # bodies of the right length, with other bytes
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)  # verb, path, Range
     store: dict[str, bytes] = field(default_factory=dict)  # large files by sha256
@@ -108,12 +115,25 @@ class _Handler(Silent):
     def _route(self) -> None:
         hub, path = self.server.hub, urlsplit(self.path).path
         hub.requests.append((self.command, path, self.headers.get("Range")))
-        if hub.busy:
+        sent = self.headers.get("Authorization", "")
+        hub.tokens.append((self.headers["Host"].partition(":")[0], sent))
+        if hub.silent:
+            hub.over.wait(60)
+            self.close_connection = True
+        elif hub.busy:
             hub.busy -= 1
             self._answer(503, b"busy")
         elif hub.limited:
             hub.limited -= 1
-            self._answer(429, b"slow down", {"Retry-After": str(hub.retry_after)})
+            waits = {"Retry-After": hub.retry_after, "RateLimit": hub.rate_limit}
+            self._answer(
+                429, b"slow down", {k: str(v) for k, v in waits.items() if v not in (None, "")}
+            )
+        elif path.startswith("/store/") and hub.blocked:
+            self._answer(hub.blocked, b"blocked")
+        elif not path.startswith("/store/") and self._refuses(sent):
+            message = "Invalid credentials in Authorization header"
+            self._json(401, {"error": message}, {"X-Error-Message": message})
         elif path.startswith("/api/"):
             self._api(path.removeprefix("/api/"))
         elif path.startswith("/store/"):
@@ -122,6 +142,11 @@ class _Handler(Silent):
             self._resolve(path)
         else:
             self._answer(404, b"no such path")
+
+    def _refuses(self, sent: str) -> bool:
+        """As the Hub does: a token that it does not know is refused for what is public, too."""
+        private = self.server.hub.private
+        return sent != f"Bearer {private}" if private and private != "-" else bool(sent and private)
 
     def _api(self, path: str) -> None:
         kind, owner, name, *rest = path.split("/")
@@ -224,4 +249,7 @@ def serve() -> Iterator[Hub]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.hub = Hub(address(server))
     with running(server):
-        yield server.hub
+        try:
+            yield server.hub
+        finally:
+            server.hub.over.set()

@@ -41,7 +41,8 @@ def isolated(
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
     monkeypatch.setattr(connection, "DELAYS", (0.0, 0.0, 0.0))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
-    for name in (mirror.VARIABLE, listing.FOLDERS_VARIABLE):
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
+    for name in (mirror.VARIABLE, listing.FOLDERS_VARIABLE, "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     url = request.getfixturevalue("hub").url if "hub" in request.fixturenames else "http://[::1]:9"
     monkeypatch.setenv("HF_ENDPOINT", url)
@@ -199,6 +200,127 @@ def test_the_server_s_wait_is_kept(
     hub.limited = 1000
     with pytest.raises(BenchError, match="answers 429"):
         listing.of_hub(REPO, REF)
+
+
+@pytest.mark.parametrize(
+    ("header", "after", "waited"),
+    [
+        ('"api";r=0;t=20', None, 21.0),
+        ('"api";r=0;t=20', 40, 40.0),
+        ('"api";r=3;t=20', None, 0.0),  # some are left: the limit is another one
+        ('"api";r=0;t=99999', None, 300.0),
+        ("nonsense", None, 0.0),
+    ],
+)
+def test_the_window_of_a_rate_limit_is_waited_for(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, header: str, after: int | None, waited: float
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(client.time, "sleep", slept.append)
+    both(hub)
+    hub.limited, hub.retry_after, hub.rate_limit = 1, after, header
+    listing.of_hub(REPO, COMMIT)
+    assert slept == [waited]
+
+
+def test_a_server_that_never_answers_a_listing_is_left(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DOWNLOAD_TIMEOUT", 0.2)
+    hub.silent = True
+    with pytest.raises(BenchError, match=r"cannot be reached \(ReadTimeout\)"):
+        listing.of_hub(REPO, COMMIT)
+
+
+@pytest.mark.parametrize("status", [403, 503])
+def test_a_blocked_host_of_files_is_named_itself(hub: Hub, tmp_path: Path, status: int) -> None:
+    source, _ = both(hub)
+    hub.blocked = status
+    said = rf"127\.0\.0\.1 has it, but sends to localhost.*which answers {status}.*allow localhost"
+    with pytest.raises(BenchError, match=said):
+        fetch(tmp_path, source)
+
+
+SECRET = "hf_MadeForTheTests"
+
+
+@pytest.mark.parametrize("where", ["variable", "file"])
+def test_a_token_opens_what_is_private_and_goes_to_no_other_host(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str,
+    caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    source, _ = both(hub)
+    hub.private = SECRET
+    with pytest.raises(BenchError, match=r"answers 401.*no token was sent"):
+        fetch(tmp_path, source)
+    if where == "variable":
+        monkeypatch.setenv("HF_TOKEN", f" {SECRET}\n")
+    else:
+        (tmp_path / "token").write_text(SECRET)
+    hub.tokens.clear()
+    hub.cuts = 1  # sent again when a download goes on
+    with caplog.at_level("DEBUG"):
+        fetch(tmp_path, source)
+    assert (tmp_path / "raw" / "big").read_bytes() == LARGE
+    assert {sent for host, sent in hub.tokens if host == "127.0.0.1"} == {f"Bearer {SECRET}"}
+    assert {sent for host, sent in hub.tokens if host != "127.0.0.1"} == {""}
+    assert SECRET not in caplog.text + "".join(capfd.readouterr())
+    kept = [p for p in tmp_path.rglob("*") if p.is_file() and p.name != "token"]
+    assert not [p for p in kept if SECRET.encode() in p.read_bytes()]
+
+
+def test_an_old_token_closes_nothing_that_is_public(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, _ = both(hub)
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    hub.private = "-"
+    fetch(tmp_path, source)
+    assert (tmp_path / "raw" / "big").read_bytes() == LARGE
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "sent"),
+    [
+        (None, None, True),
+        (None, "https://huggingface.co", True),
+        (None, "https://mirror.example", False),
+        (None, "http://huggingface.co", False),
+        ("https://hub.example", None, True),
+        ("https://hub.example", "https://hub.example", True),
+        ("https://hub.example", "https://hub.example:8443", False),
+        ("https://hub.example", "https://huggingface.co", False),
+        ("http://hub.example", None, False),  # anybody on the way could read it
+        ("http://127.0.0.1:80", None, True),
+    ],
+)
+def test_whom_a_token_is_for(
+    monkeypatch: pytest.MonkeyPatch, own: str | None, asked: str | None, sent: bool
+) -> None:
+    monkeypatch.delenv("HF_ENDPOINT")
+    if own:
+        monkeypatch.setenv("HF_ENDPOINT", own)
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    assert client.token(asked) == (SECRET if sent else None)
+
+
+def test_a_mirror_of_the_parameters_gets_no_token(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, _ = both(hub)
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    monkeypatch.setenv(mirror.VARIABLE, hub.url)
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    fetch(tmp_path, source)
+    assert {sent for _, sent in hub.tokens} == {""}
+
+
+def test_a_token_that_is_none_is_not_shown(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    both(hub)
+    monkeypatch.setenv("HF_TOKEN", f"{SECRET}\x7fé")
+    with pytest.raises(BenchError, match="a character that no token has") as caught:
+        listing.of_hub(REPO, COMMIT)
+    assert SECRET not in str(caught.value)
 
 
 def test_a_missing_repository_is_a_401_and_explained(hub: Hub, tmp_path: Path) -> None:
