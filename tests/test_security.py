@@ -1,6 +1,7 @@
 """What stands between foreign names and this machine: shell, file system, interpreter, messages."""
 
 import ast
+import json
 import os
 import re
 import shlex
@@ -13,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sagebench import params, redistribution, registry
+from sagebench import jobs, params, redistribution, registry
 from sagebench.corpora import archive, catalogue
 from sagebench.corpora.hub import client
 from sagebench.errors import BenchError
@@ -166,6 +167,18 @@ class TestShell:
         done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, check=True)
         assert done.stdout.decode() == spec
 
+    @pytest.mark.parametrize(
+        "text", ["{a} and { b }", "{", 'x{"a', "{{a}}", r"\\{a\}", "{}", "é{a,b}"]
+    )
+    def test_no_text_of_a_spec_is_a_wildcard(self, text: str) -> None:
+        """A note, a prompt or a pattern with braces stays what it is."""
+        from snakemake.io import apply_wildcards
+
+        value = {"note": text, "nested": [{"p": text}], "empty": {}}
+        spec = jobs._json(value)
+        assert apply_wildcards(spec, {}) == spec
+        assert json.loads(spec) == value
+
 
 class TestSecrets:
     """Keys and passwords are in no message, whatever goes wrong."""
@@ -173,8 +186,8 @@ class TestSecrets:
     TOKEN = "hf_canary0123456789abcdefghijklmnop"
     PASSWORD = "canary-pass-9f3"
 
-    def test_the_hubs_token_is_never_sent(self, monkeypatch, tmp_path) -> None:
-        """Not even where the environment has one: every set of the catalogue is public."""
+    def test_the_hubs_token_is_in_its_header_alone(self, monkeypatch, tmp_path) -> None:
+        """In no address, which logs keep, and in no message."""
         import httpx2
         from huggingface_hub.utils import _http
 
@@ -182,7 +195,8 @@ class TestSecrets:
         seen = []
 
         def answer(request: httpx2.Request) -> httpx2.Response:
-            seen.append(f"{request.url} {dict(request.headers)}")
+            seen.append(str(request.url))
+            assert request.headers["authorization"] == f"Bearer {self.TOKEN}"
             return httpx2.Response(404, headers={"X-Error-Message": "no"})
 
         factory = _http._GLOBAL_CLIENT_FACTORY

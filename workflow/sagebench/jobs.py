@@ -6,6 +6,7 @@ a set of values, in which two that swap would not be noticed.
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -206,4 +207,9 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True)
+    """A spec's JSON, in which no text looks like one of Snakemake's wildcards.
+
+    Snakemake would put an output's wildcards for a `{name}` in a note, a prompt or a pattern.
+    """
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
+    return re.sub(r'\{(?=[^"}])', r"\\u007b", text)  # JSON's own are followed by " or }
